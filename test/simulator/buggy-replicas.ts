@@ -33,7 +33,7 @@ import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import type { Stage } from '../../src/server/records/replica-output.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
-import type { LogPositions } from '../../src/server/log/recovered-state.ts';
+import type { LogPositions } from '../../src/server/log/log-positions.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../../src/server/records/reply.ts';
 import { DedupSlots } from '../../src/server/replica/exactly-once/dedup-slots.ts';
@@ -80,12 +80,25 @@ const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
     },
   );
 
-function withCertifier(replica: Replica, certifier: Certifier): RedPath {
-  return new RedPath(replica, new RedOrder(replica.options, replica.state, certifier));
+function withCertifier(
+  replica: Replica,
+  make: (...args: ConstructorParameters<typeof Certifier>) => Certifier,
+): RedPath {
+  return new RedPath(replica, {
+    createOrder: (partition) =>
+      new RedOrder(
+        replica.options,
+        replica.state,
+        partition,
+        make(replica.options.retentionLimits, replica.options.origins.logs[partition]),
+      ),
+  });
 }
 
 const withRedOrder = (make: (...args: ConstructorParameters<typeof RedOrder>) => RedOrder): MachineFactory =>
-  withRedPath((replica) => new RedPath(replica, make(replica.options, replica.state)));
+  withRedPath(
+    (replica) => new RedPath(replica, { createOrder: (partition) => make(replica.options, replica.state, partition) }),
+  );
 
 const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) => BluePath): MachineFactory =>
   withReplica(
@@ -138,7 +151,7 @@ class LocalReadRedPath extends RedPath {
 
 class HastyConflictRedPath extends RedPath {
   protected override close(request: RedRequest): void {
-    this.end(request.id, request.failure ?? conflictError(request));
+    this.end(this.orders[request.partition]!, request.id, request.failure ?? conflictError(request));
   }
 }
 
@@ -448,35 +461,19 @@ export const BUGGY_REPLICAS = {
   hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   clingingRedPath: withRedPath((replica) => new ClingingRedPath(replica)),
-  swappedRecords: withRedPath((replica) => new RedPath(replica, new SwappingRedOrder(replica))),
-  lenientCertifier: withRedPath((replica) =>
-    withCertifier(replica, new LenientCertifier(replica.options.retentionLimits)),
-  ),
+  swappedRecords: withRedPath((replica) => new RedPath(replica, { createOrder: () => new SwappingRedOrder(replica) })),
+  lenientCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new LenientCertifier(...args))),
   unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
-  sightlessCertifier: withRedPath((replica) =>
-    withCertifier(replica, new SightlessCertifier(replica.options.retentionLimits)),
-  ),
-  indexBlindCertifier: withRedPath((replica) =>
-    withCertifier(replica, new IndexBlindCertifier(replica.options.retentionLimits)),
-  ),
-  scanlessCertifier: withRedPath((replica) =>
-    withCertifier(replica, new ScanlessCertifier(replica.options.retentionLimits)),
-  ),
-  trustingCertifier: withRedPath((replica) =>
-    withCertifier(replica, new TrustingCertifier(replica.options.retentionLimits)),
-  ),
+  sightlessCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new SightlessCertifier(...args))),
+  indexBlindCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new IndexBlindCertifier(...args))),
+  scanlessCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new ScanlessCertifier(...args))),
+  trustingCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new TrustingCertifier(...args))),
   indifferentCertifier: withRedPath((replica) =>
-    withCertifier(replica, new IndifferentCertifier(replica.options.retentionLimits)),
+    withCertifier(replica, (...args) => new IndifferentCertifier(...args)),
   ),
-  blindChain: withRedPath(
-    (replica) => new RedPath(replica, new RedOrder(replica.options, replica.state), new BlindChain(replica)),
-  ),
-  forgetfulCertifier: withRedPath((replica) =>
-    withCertifier(replica, new ForgetfulCertifier(replica.options.retentionLimits)),
-  ),
-  unmarkedCertifier: withRedPath((replica) =>
-    withCertifier(replica, new UnmarkedCertifier(replica.options.retentionLimits)),
-  ),
+  blindChain: withRedPath((replica) => new RedPath(replica, { createPipeline: () => new BlindChain(replica) })),
+  forgetfulCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new ForgetfulCertifier(...args))),
+  unmarkedCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new UnmarkedCertifier(...args))),
   eagerLog: withLog(EagerLog),
   forgetfulLog: withLog(ForgetfulLog),
   greedyWalks: withWalks((host) => new GreedyWalks(host)),

@@ -5,14 +5,15 @@
 import type { Envelope } from '../../src/server/messages/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
-import { Sites, type Given } from '../unit/server/replica/sites.ts';
+import type { LogCounts } from '../../src/server/log/log-positions.ts';
+import { Sites, type Given, type StoredLogs } from '../unit/server/replica/sites.ts';
 import { notesService } from '../unit/server/storage/notes-service.ts';
 
 /** A node of a site: its state machine and its logs. */
 export interface WorldNode {
   readonly machine: SiteMachine | undefined;
-  readonly logs: { local: unknown[]; red: unknown[] };
-  readonly synced: { local: number; red: number };
+  readonly logs: StoredLogs;
+  readonly synced: LogCounts;
 }
 
 /** The options of a world. */

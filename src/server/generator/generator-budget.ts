@@ -81,6 +81,7 @@ export class GeneratorBudget implements ReadListener {
   readonly #limits: GeneratorLimits;
   readonly #elapsedMs: (() => number) | undefined;
   #operation = '';
+  #isWrite = true;
   #isRecording = true;
   #steps = 0;
   #startedAtMs = 0;
@@ -92,7 +93,8 @@ export class GeneratorBudget implements ReadListener {
   }
 
   /** Begins a run. With `isNoting: false`, its reads are not listed. */
-  begin(operation: string, isNoting: boolean): void {
+  begin(operation: string, isWrite: boolean, isNoting = isWrite): void {
+    this.#isWrite = isWrite;
     this.#isRecording = isNoting;
     this.#names = undefined;
     this.#ranges = undefined;
@@ -107,7 +109,7 @@ export class GeneratorBudget implements ReadListener {
    * certified.
    */
   get isWrite(): boolean {
-    return this.#isRecording;
+    return this.#isWrite;
   }
 
   get isLate(): boolean {

@@ -119,6 +119,8 @@ export class GeneratorRunner {
   readonly #limits: GeneratorLimits;
   readonly #sizeLimits: { readonly maxRedBytes?: number };
   readonly #allowsArgChanges: boolean;
+  /** Whether the run that began last lists what it reads, although it is a read. */
+  #notesReads = false;
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
   readonly #checkChoice: GeneratorPorts['checkChoice'];
   readonly #budget: GeneratorBudget;
@@ -161,11 +163,14 @@ export class GeneratorRunner {
    * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too
    * long, or is not deterministic; `INVALID_VALUE` if its result breaks the
    * contract or is too large; the error that its tools threw; nothing else.
+   * @param notesReads whether the run of a read lists what it reads
    */
   run(
     input: GeneratorInput,
     state: StateReader = this.#state,
+    notesReads = false,
   ): GeneratorOutcome {
+    this.#notesReads = notesReads;
     this.#scratch.show(state);
     try {
       const outcome = this.#runInTime(input);
@@ -237,7 +242,8 @@ export class GeneratorRunner {
   #call(input: GeneratorInput): unknown {
     const { plan, args: value } = input;
     const { generator } = plan;
-    this.#budget.begin(plan.name, !plan.isRead);
+    const isWrite = !plan.isRead;
+    this.#budget.begin(plan.name, isWrite, isWrite || this.#notesReads);
     try {
       const context = new RunContext(input, this.#context);
       // A generator runs more than once, so a change of its arguments must not

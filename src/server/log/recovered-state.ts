@@ -16,7 +16,8 @@ import type {
   RedRecord,
 } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
-import type { LogKind } from './local-log.ts';
+import { getPartitionOf, type LogKind } from './local-log.ts';
+import type { LogPositions } from './log-positions.ts';
 
 /** Entries of a log from position `start` on. */
 export interface RecoveredLog<E> {
@@ -27,12 +28,33 @@ export interface RecoveredLog<E> {
 /** The state that a start reads from the files of its site. */
 export interface RecoveredState {
   readonly local: RecoveredLog<LocalEntry>;
-  readonly red: RecoveredLog<LogEntry<RedRecord>>;
+  /** Of `main`. */
+  readonly red: RecoveredRedLog;
+  /** The red logs of the other partitions, in the order of their ordinals. */
+  readonly partitions?: readonly RecoveredRedLog[] | undefined;
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-/** A place in each of a site's logs. */
-export type LogPositions = Readonly<Record<LogKind, number>>;
+export type RecoveredRedLog = RecoveredLog<LogEntry<RedRecord>>;
+
+/** Returns one of the logs. */
+export function getRecoveredLog(
+  state: RecoveredState,
+  kind: LogKind,
+): RecoveredLog<unknown> {
+  const partition = getPartitionOf(kind);
+  return partition === undefined
+    ? state.local
+    : getRecoveredRed(state, partition);
+}
+
+/** Returns the red log of the partition with this ordinal. */
+export function getRecoveredRed(
+  { red, partitions }: RecoveredState,
+  partition: number,
+): RecoveredRedLog {
+  return partition === 0 ? red : (partitions?.[partition - 1] ?? EMPTY_LOG);
+}
 
 /** The parts of a checkpoint beside the sections. */
 export interface CheckpointCut {
@@ -48,6 +70,16 @@ export interface CheckpointCut {
 export interface SharedSiteState {
   readonly replica: SharedState;
   readonly log: SavedLog;
+  /** The red logs of the other partitions, in the order of their ordinals. */
+  readonly logs?: readonly SavedLog[];
+}
+
+/** Returns the saved red log of the partition with this ordinal. */
+export function getSavedLog(
+  { log, logs }: SharedSiteState,
+  partition: number,
+): SavedLog | undefined {
+  return partition === 0 ? log : logs?.[partition - 1];
 }
 
 /** The state beside the sections, as a checkpoint has it. */
@@ -62,20 +94,25 @@ export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
 }
 
 /**
- * The entries of both logs that no checkpoint contains. Those before its cut
- * are kept for other sites.
+ * The entries of all logs that no checkpoint contains. Those before its cut are
+ * kept for other sites.
  */
 export function getEntriesAfterCheckpoint({
   local,
   red,
+  partitions = [],
   checkpoint,
 }: RecoveredState): readonly unknown[] {
-  if (checkpoint === undefined) return [...local.entries, ...red.entries];
-  const { shared, own } = getSavedSite(checkpoint);
-  const cut = { local: own.syncedLength, red: shared.log.delivered };
+  const saved = checkpoint && getSavedSite(checkpoint);
+  const after = (
+    { start, entries }: RecoveredLog<unknown>,
+    cut = 0,
+  ): readonly unknown[] => entries.slice(Math.max(0, cut - start));
   return [
-    ...local.entries.slice(cut.local - local.start),
-    ...red.entries.slice(cut.red - red.start),
+    ...after(local, saved?.own.syncedLength),
+    ...[red, ...partitions].flatMap((log, partition) =>
+      after(log, saved && getSavedLog(saved.shared, partition)?.delivered),
+    ),
   ];
 }
 
@@ -266,6 +303,6 @@ function unusableStateError(problem: string): CorrectableError {
   );
 }
 
-const EMPTY_LOG = { start: 0, entries: [] } as const;
+const EMPTY_LOG: RecoveredLog<never> = { start: 0, entries: [] };
 /** The state of a new site. */
 export const EMPTY_STATE: RecoveredState = { local: EMPTY_LOG, red: EMPTY_LOG };

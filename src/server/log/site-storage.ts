@@ -1,11 +1,8 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../records/checkpoint.ts';
 import type { LocalLogListener, LogKind, Term } from './local-log.ts';
-import type {
-  CheckpointCut,
-  LogPositions,
-  RecoveredState,
-} from './recovered-state.ts';
+import type { LogPositions } from './log-positions.ts';
+import type { CheckpointCut, RecoveredState } from './recovered-state.ts';
 
 /** The state that a storage saves in checkpoints. */
 export interface CheckpointSource {

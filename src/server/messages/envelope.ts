@@ -179,7 +179,7 @@ interface EnvelopeHead {
   readonly from: Address;
 }
 
-export const ONLY_PARTITION = 0;
+export const MAIN_PARTITION = 0;
 
 export type MessageRejectionReason =
   /** It is no envelope, or larger than the maximum. */

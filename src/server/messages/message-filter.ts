@@ -10,6 +10,7 @@
  * replicas that know the later term report it, and the start continues with a
  * higher one.
  */
+import { isLogMessage } from '../log/red-log.ts';
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { RULES_VERSION } from '../records/deployment-version.ts';
@@ -18,6 +19,7 @@ import {
   RejectedMessageError,
   findForeignReason,
   isNodeMessage,
+  MAIN_PARTITION,
 } from './envelope.ts';
 import type {
   Address,
@@ -34,7 +36,10 @@ import type {
 export interface MessageFilterOptions {
   readonly deployment: string;
   readonly origins: Origins;
+  /** With the partition `main`. */
   readonly ownSite: Address;
+  /** The number of partitions, each with a red log. Default: 1 */
+  readonly partitionCount?: number | undefined;
   /** The epoch of the start, in which it begins to send. */
   readonly epoch: number;
   /** The newest rules that are known here. Default: those of this program */
@@ -110,17 +115,26 @@ export class MessageFilter {
     return true;
   }
 
-  /** Puts a message to the same partition at another site into an envelope. */
-  seal(to: Origin, message: Envelope['message']): Envelope {
+  /**
+   * Puts a message to the same partition at another site into an envelope. Only
+   * messages of red logs have a partition other than `main`.
+   */
+  seal(
+    to: Origin,
+    message: Envelope['message'],
+    partition: number = MAIN_PARTITION,
+  ): Envelope {
     const { deployment, ownSite, origins, getRules } = this.#options;
     if (to === ownSite.site || !origins.isSite(to))
       throw new Error(`nothing can be sent to ordinal ${to}`);
-    const address = { site: to, partition: ownSite.partition };
+    const from =
+      partition === ownSite.partition ? ownSite : { ...ownSite, partition };
+    const address = { site: to, partition };
     const rules = getRules?.() ?? RULES_VERSION;
     return {
       deployment,
       rules,
-      from: ownSite,
+      from,
       to: address,
       term: this.#term,
       message,
@@ -227,19 +241,26 @@ export class MessageFilter {
     });
   }
 
+  /** Whether there is the partition, and the message is for its red log. */
+  #isPartitionOf({ to: { partition }, message }: Envelope): boolean {
+    if (partition === this.#options.ownSite.partition) return true;
+    const { partitionCount = 1 } = this.#options;
+    return partition < partitionCount && isLogMessage(message);
+  }
+
   #findRejection(envelope: Envelope): RejectedMessageError | undefined {
     const { deployment: own, ownSite, origins, newestRules } = this.#options;
     const { from, to, term } = envelope;
     const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
-    if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
+    const isKnownPartition = this.#isPartitionOf(envelope);
+    if (to.site !== ownSite.site || !isKnownPartition) {
       // The names may differ: a sender may not know yet that this site was
       // rebuilt, or may know it before the old node does.
       const isOwnName =
         to.site >= origins.size ||
         origins.getName(to.site) === origins.getName(ownSite.site);
-      const reason =
-        isOwnName && to.partition === ownSite.partition ? 'origin' : 'address';
+      const reason = isOwnName && isKnownPartition ? 'origin' : 'address';
       return createRejection(
         reason,
         `it is for partition ${to.partition} at ordinal ${to.site}`,
@@ -247,7 +268,7 @@ export class MessageFilter {
       );
     }
     if (
-      from.partition !== ownSite.partition ||
+      from.partition !== to.partition ||
       from.site === ownSite.site ||
       !(from.site >= 1)
     ) {

@@ -132,6 +132,7 @@ const redOperation = record(
     domainError: failure,
     ranges: list(range, MAX_OPERATION_PARTS),
     created: list(longText, MAX_OPERATION_PARTS),
+    partition: ordinalNumber,
   },
 );
 
@@ -176,13 +177,14 @@ const serviceVersion = record(
  */
 const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
   operation: redOperation,
-  close: record({
-    kind: word,
-    id: operationNameSchema,
-    site: siteOrigin,
-    failure,
-  }),
-  marker: record({ kind: word, id: operationNameSchema, site: siteOrigin }),
+  close: record(
+    { kind: word, id: operationNameSchema, site: siteOrigin, failure },
+    { partition: ordinalNumber },
+  ),
+  marker: record(
+    { kind: word, id: operationNameSchema, site: siteOrigin },
+    { partition: ordinalNumber },
+  ),
   member: memberRecord,
   activate: record({
     kind: word,

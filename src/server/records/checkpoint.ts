@@ -119,6 +119,8 @@ export interface SharedState {
   /** The time of the site's clock, saved with those operations. */
   readonly savedAtMs?: number;
   readonly red: SavedRedPath;
+  /** Of the other partitions, in the order of their ordinals. */
+  readonly reds?: readonly SavedRedPath[];
 }
 
 /**

@@ -79,7 +79,7 @@ export interface OrderPosition {
   readonly time: number;
   /** The site where the operation was generated. */
   readonly site: Origin;
-  /** The origin that covers the operation: its site, or the red order. */
+  /** The origin that covers the operation: its site, or a red log. */
   readonly entry: Origin;
   /** The stamp of the operation in that entry. */
   readonly version: number;
@@ -119,18 +119,22 @@ export function loadPosition([
   return { time, site, entry, version };
 }
 
+/** A blue operation has its stamp from its own site, a red one from a log. */
+export const isRedPosition = ({ entry, site }: OrderPosition): boolean =>
+  entry !== site;
+
 /**
  * Compares positions by time, then by site. The rest decides only if a site
  * whose clock was set back has given one time twice: then red comes after blue.
  * The result is positive if `a` comes after `b`.
  */
 export function compareStamps(a: OrderPosition, b: OrderPosition): number {
-  // For one site, the entry is its own or that of the red order, which has the
-  // lower ordinal.
+  // For one site, the entry is its own or that of a red log.
   return (
     a.time - b.time ||
     a.site - b.site ||
-    b.entry - a.entry ||
+    Number(isRedPosition(a)) - Number(isRedPosition(b)) ||
+    a.entry - b.entry ||
     a.version - b.version
   );
 }

@@ -1,9 +1,9 @@
 /**
  * Origins: the sources of the stamps in a vector. Each origin has an ordinal,
  * which is assigned once and never changes its meaning: in vectors, in logs, in
- * messages between sites and in saved data. The red order has ordinal 0, so it
- * is the first of all ordinals. Sites follow from 1 on, and a site that joins
- * changes no other ordinal.
+ * messages between sites and in saved data. The red log of `main` has ordinal
+ * 0, so it is the first of all ordinals. Sites follow from 1 on, then the red
+ * logs of other partitions. A site that joins changes no other ordinal.
  *
  * A site is one origin as long as it has its past. A site that starts without
  * it would number its operations from the beginning again, and contradict
@@ -16,7 +16,10 @@ declare const brand: unique symbol;
 /** The ordinal of an origin. It is not an index of a list of sites. */
 export type Origin = number & { readonly [brand]: 'origin' };
 
-/** The red order. */
+/**
+ * The red log of `main`. In the ledger of a bounded field it stands for the
+ * pool, whichever log orders the row.
+ */
 export const RED: Origin = 0 as Origin;
 
 const FIRST_SITE = 1;
@@ -46,9 +49,12 @@ export interface SiteAddress {
   readonly cluster: string;
 }
 
-/** The known properties of a site's origin. */
+/** The known properties of a site's origin, or of a partition's red log. */
 export interface KnownOrigin {
+  /** The name of the site, or of the partition. */
   readonly site: string;
+  /** Set if it is the red log of a partition, and no site. */
+  readonly kind?: 'log' | undefined;
   /**
    * It is 0 for the first sites. For a site that joined later it is the place
    * of its record in the red log, from 1 on.
@@ -63,6 +69,7 @@ export interface KnownOrigin {
 }
 
 interface OriginDetails {
+  readonly kind?: 'log' | undefined;
   readonly final?: StreamEnd | undefined;
   readonly directory?: string | undefined;
   readonly address?: SiteAddress | undefined;
@@ -84,6 +91,17 @@ export type SavedOrigin = readonly [
 const isMember = ({ state }: KnownOrigin): boolean =>
   state === 'open' || state === 'joining';
 
+/** Whether the deployment was created with it. */
+const isFounder = ({ incarnation }: KnownOrigin): boolean => incarnation === 0;
+
+/** The form that a founder has at the beginning. */
+const toOpen = ({ site, kind }: KnownOrigin): KnownOrigin => ({
+  site,
+  incarnation: 0,
+  state: 'open',
+  ...(kind !== undefined && { kind }),
+});
+
 /**
  * All origins of a deployment, by their ordinals: a table that only grows at
  * its end. All parts of a site share one, which the records of the red log
@@ -92,6 +110,7 @@ const isMember = ({ state }: KnownOrigin): boolean =>
  */
 export class Origins {
   readonly #known: KnownOrigin[] = [];
+  #logs: readonly Origin[] = [RED];
   #sites: readonly Origin[] = [];
   #founderCount = 0;
   #members: readonly Origin[] = [];
@@ -101,14 +120,39 @@ export class Origins {
 
   /**
    * Creates the origins of a deployment: its sites, in the order in which it
-   * names them.
+   * names them, and the red logs of its partitions.
+   *
+   * @param partitions the names of the partitions beside `main`. Default: none
    */
-  static create(sites: readonly string[]): Origins {
+  static create(
+    sites: readonly string[],
+    partitions: readonly string[] = [],
+  ): Origins {
     const origins = new Origins();
     for (const site of sites)
       origins.#known.push({ site, incarnation: 0, state: 'open' });
+    for (const site of partitions)
+      origins.#known.push({
+        site,
+        incarnation: 0,
+        state: 'open',
+        kind: 'log',
+      });
     origins.#update();
     return origins;
+  }
+
+  /**
+   * The origins of the red logs by the ordinals of their partitions. The first
+   * one is that of `main`.
+   */
+  get logs(): readonly Origin[] {
+    return this.#logs;
+  }
+
+  /** Whether it is the origin of a red log. */
+  isLog(ordinal: number): boolean {
+    return ordinal === RED || this.#known[ordinal - FIRST_SITE]?.kind === 'log';
   }
 
   /** The origins of sites in order, including closed ones. */
@@ -144,7 +188,10 @@ export class Origins {
 
   isSite(ordinal: number): ordinal is Origin {
     return (
-      Number.isInteger(ordinal) && ordinal >= FIRST_SITE && ordinal < this.size
+      Number.isInteger(ordinal) &&
+      ordinal >= FIRST_SITE &&
+      ordinal < this.size &&
+      this.#known[ordinal - FIRST_SITE]?.kind === undefined
     );
   }
 
@@ -172,12 +219,12 @@ export class Origins {
   /** @throws Error if it is the origin of no site */
   get(origin: Origin): KnownOrigin {
     const known = this.#known[origin - FIRST_SITE];
-    if (known === undefined)
+    if (known === undefined || known.kind === 'log')
       throw new Error(`no site has ordinal ${origin} in this deployment`);
     return known;
   }
 
-  /** Returns the name of a site for messages. */
+  /** Returns the name of a site, or of a partition, for messages. */
   getName(origin: Origin): string {
     return this.#known[origin - FIRST_SITE]?.site ?? `site ${origin}`;
   }
@@ -192,9 +239,10 @@ export class Origins {
    * never change.
    */
   get founders(): string[] {
-    return this.#known.flatMap(({ site, incarnation }) =>
-      incarnation === 0 ? [site] : [],
-    );
+    return this.#sites
+      .map((origin) => this.get(origin))
+      .filter(isFounder)
+      .map(({ site }) => site);
   }
 
   /**
@@ -239,10 +287,10 @@ export class Origins {
    */
   load(saved: readonly SavedOrigin[]): void {
     const isEmpty = this.#known.length === 0;
-    const founders = this.#known.filter(({ incarnation }) => incarnation === 0);
+    const founders = this.#known.filter(isFounder);
     this.#known.length = Math.max(saved.length, founders.length);
-    for (const [place, { site }] of founders.entries())
-      this.#known[place] = { site, incarnation: 0, state: 'open' };
+    for (const [place, founder] of founders.entries())
+      this.#known[place] = toOpen(founder);
     for (const [
       place,
       [site, incarnation, state, details],
@@ -251,7 +299,9 @@ export class Origins {
       const fits =
         known === undefined
           ? incarnation > 0 || isEmpty
-          : known.site === site && known.incarnation === incarnation;
+          : known.site === site &&
+            known.incarnation === incarnation &&
+            known.kind === details?.kind;
       if (!fits) {
         const now =
           known === undefined
@@ -267,9 +317,13 @@ export class Origins {
   }
 
   #update(): void {
-    this.#sites = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
-    this.#founderCount = this.#known.filter(
-      ({ incarnation }) => incarnation === 0,
+    const ordinals = this.#known.map(
+      (_, place) => (FIRST_SITE + place) as Origin,
+    );
+    this.#logs = [RED, ...ordinals.filter((origin) => this.isLog(origin))];
+    this.#sites = ordinals.filter((origin) => !this.isLog(origin));
+    this.#founderCount = this.#sites.filter((origin) =>
+      isFounder(this.get(origin)),
     ).length;
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
     this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));

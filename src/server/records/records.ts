@@ -54,13 +54,28 @@ export interface BlueOperation extends ShadowRecord {
   readonly hop?: number;
 }
 
+/**
+ * The number of red records that a site had delivered. If there are several red
+ * logs, it is the number for each partition, by its ordinal.
+ */
+export type RedDelivered = number | readonly number[];
+
 /** One execution of a red operation, among those of one start of a site. */
 export type Execution = readonly [id: OperationId, attempt: number];
+
+/** A record in the red log of a partition. */
+interface PartitionRecord {
+  /**
+   * The ordinal of the partition whose red log has it. It is absent in the log
+   * of `main`.
+   */
+  readonly partition?: number;
+}
 
 /**
  * A red operation as proposed. The red log's prefix decides whether it commits.
  */
-export interface RedOperation extends ShadowRecord {
+export interface RedOperation extends ShadowRecord, PartitionRecord {
   readonly kind: 'operation';
   /** Arguments of the shadow operation, if it creates the reply. */
   readonly args?: unknown;
@@ -109,7 +124,7 @@ export interface RedOperation extends ShadowRecord {
 /**
  * Ends an operation that was rejected too often. It cannot commit after this.
  */
-export interface CloseRecord {
+export interface CloseRecord extends PartitionRecord {
   readonly kind: 'close';
   readonly id: OperationId;
   readonly site: Origin;
@@ -117,7 +132,7 @@ export interface CloseRecord {
 }
 
 /** Takes a place in the red order for strong reads of one site. */
-export interface MarkerRecord {
+export interface MarkerRecord extends PartitionRecord {
   readonly kind: 'marker';
   readonly id: OperationId;
   readonly site: Origin;
@@ -193,6 +208,15 @@ export type RedRecord =
   | MemberRecord
   | ActivateRecord;
 
+/**
+ * Returns the ordinal of the partition whose red log has the record. Records
+ * about the deployment are in `main`.
+ */
+export function getPartition(record: RedRecord): number {
+  if (record.kind === 'member' || record.kind === 'activate') return 0;
+  return record.partition ?? 0;
+}
+
 /** The final result of an operation, as it decides a slot. */
 export interface ReplyRecord {
   readonly kind: 'record';
@@ -225,7 +249,7 @@ export interface BlueEntry {
    * For an own operation: the number of red records that were delivered before
    * it. After a restart this proves that they are committed.
    */
-  readonly redDelivered?: number;
+  readonly redDelivered?: RedDelivered;
   /**
    * Only for an own operation that is being stored: the parts of its
    * identifier, so that no code has to parse it.
@@ -253,7 +277,7 @@ export type LocalEntry =
    * This number of records of the red log was delivered here. After a restart
    * they are delivered again before anything else is taken.
    */
-  | { readonly kind: 'delivered'; readonly redDelivered: number }
+  | { readonly kind: 'delivered'; readonly redDelivered: RedDelivered }
   /**
    * The start of a site with this term was accepted, on this directory.
    * Messages of earlier starts are not taken any more.

@@ -1,11 +1,11 @@
 /**
  * Vectors have one entry for each origin, by its ordinal, so that the entry of
- * the red order is the first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An
- * entry covers all operations of that origin up to its stamp. The red order
+ * the red log of `main` is the first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩).
+ * An entry covers all operations of that origin up to its stamp. A red log
  * behaves like one more site. A vector without an entry covers nothing of that
  * origin, so a vector from before a site joined keeps its meaning.
  */
-import { RED, type Origins } from './origin.ts';
+import type { Origin, Origins } from './origin.ts';
 
 export type Vector = readonly number[];
 
@@ -14,8 +14,8 @@ export function createZeroVector({ size }: Origins): number[] {
   return Array.from({ length: size }, () => 0);
 }
 
-export function getRedStamp(vector: Vector): number {
-  return vector[RED] ?? 0;
+export function getStampOf(vector: Vector, origin: Origin): number {
+  return vector[origin] ?? 0;
 }
 
 /**

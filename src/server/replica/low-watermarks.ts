@@ -9,8 +9,8 @@
  *
  * A watermark holds for red operations too. It waits until those have ended
  * that were in flight when its vector was taken. Red operations of an earlier
- * start have ended once a record of this start has passed. A watermark is an
- * entry of the site's own log, so it survives a crash: the next start has seen
+ * start have ended once a record of this start has passed in each red log. A
+ * watermark is an entry of the site's own log, so it survives a crash: the next start has seen
  * its vector before it does anything.
  */
 import type { BluePath } from './causal/blue-path.ts';
@@ -100,7 +100,7 @@ export class LowWatermarks {
     return (
       final !== undefined &&
       (state.stable[origin] ?? 0) >= final.stamp &&
-      !this.#red.order.hasRecordsFrom(origin)
+      !this.#red.orders.some((order) => order.hasRecordsFrom(origin))
     );
   }
 
@@ -134,7 +134,7 @@ export class LowWatermarks {
     const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = options;
     if (removalCount - this.#removals < removalsPerWatermark) return undefined;
     if (!this.#blue.canOriginate) return undefined;
-    if (!this.#red.ensureMarkerPassed(formatOperationId(this.#client, 0)))
+    if (!this.#red.ensureMarkersPassed(formatOperationId(this.#client, 0)))
       return undefined;
 
     this.#removals = removalCount;

@@ -6,6 +6,7 @@
 import type {
   Checkpoint,
   OwnState,
+  SavedRedPath,
   Section,
   SharedState,
 } from '../records/checkpoint.ts';
@@ -13,6 +14,7 @@ import type { HybridClock } from '../records/clock.ts';
 import type {
   LocalEntry,
   OperationId,
+  RedDelivered,
   SlotDecision,
 } from '../records/records.ts';
 import type { Activation } from './activation.ts';
@@ -66,8 +68,8 @@ export interface SavedParts {
 /** How far the logs of a start go. */
 export interface RecoveredLengths {
   readonly syncedLength: number;
-  /** Records of the red log that are known to be committed. */
-  readonly provenRedCount: number;
+  /** By partition: records of its red log that are known to be committed. */
+  readonly provenRedCounts: readonly number[];
 }
 
 /**
@@ -92,6 +94,9 @@ export function saveReplica(
       digests: streams.map(({ digest }) => digest),
       ...(unsent.length > 0 && { unsent, savedAtMs: replica.wallMs }),
       red: red.order.save(),
+      ...(red.orders.length > 1 && {
+        reds: red.orders.slice(1).map((order) => order.save()),
+      }),
     },
     own: {
       syncedLength: replica.syncedLength,
@@ -108,19 +113,20 @@ export function restoreReplica(
   { checkpoint, start, entries }: RecoveredReplica,
 ): RecoveredLengths {
   const containedCount = (checkpoint?.own.syncedLength ?? start) - start;
-  let provenRedCount = 0;
+  const provenRedCounts: number[] = [];
   if (checkpoint !== undefined) {
     const contained = entries.slice(0, containedCount);
     loadCheckpoint(replica, checkpoint, getOwnOperations(contained, start));
-    provenRedCount = checkpoint.shared.red.deliveredCount;
+    noteProven(provenRedCounts, getDelivered(checkpoint.shared));
   }
   let position = start + containedCount;
   for (const entry of entries.slice(containedCount)) {
     restoreEntry(replica, entry, position);
-    provenRedCount = Math.max(provenRedCount, getProvenCount(entry));
+    if (entry.kind === 'blue' || entry.kind === 'delivered')
+      noteProven(provenRedCounts, entry.redDelivered);
     position += 1;
   }
-  return { syncedLength: position, provenRedCount };
+  return { syncedLength: position, provenRedCounts };
 }
 
 function loadCheckpoint(
@@ -145,7 +151,10 @@ function loadCheckpoint(
     };
   });
   replica.blue.load(streams, retained);
-  replica.red.order.load(shared.red);
+  for (const [partition, order] of replica.red.orders.entries()) {
+    const saved = getSavedRed(shared, partition);
+    if (saved !== undefined) order.load(saved);
+  }
 }
 
 function restoreEntry(
@@ -174,14 +183,22 @@ function restoreBlue(replica: SavedParts, logged: LoggedOperation): void {
   replica.restoreSlot(id, hop, { kind: 'record', reply, vector });
 }
 
-/**
- * Returns the number of records of the red log that an entry proves to be
- * committed.
- */
-function getProvenCount(entry: LocalEntry): number {
-  return entry.kind === 'blue' || entry.kind === 'delivered'
-    ? (entry.redDelivered ?? 0)
-    : 0;
+/** Notes how many records of each red log are proven to be committed. */
+function noteProven(counts: number[], delivered: RedDelivered = 0): void {
+  const found = typeof delivered === 'number' ? [delivered] : delivered;
+  for (const [partition, count] of found.entries())
+    counts[partition] = Math.max(counts[partition] ?? 0, count);
+}
+
+function getDelivered({ red, reds = [] }: SharedState): readonly number[] {
+  return [red, ...reds].map(({ deliveredCount }) => deliveredCount);
+}
+
+function getSavedRed(
+  { red, reds }: SharedState,
+  partition: number,
+): SavedRedPath | undefined {
+  return partition === 0 ? red : reds?.[partition - 1];
 }
 
 function getOwnOperations(

@@ -23,6 +23,7 @@ import type {
   BlueOperation,
   LocalEntry,
   OperationId,
+  RedDelivered,
   RedRecord,
   RightsMessage,
   SlotDecision,
@@ -31,6 +32,7 @@ import type {
 import { hasBounded } from '../service/bounded-takes.ts';
 import { LostRights } from './rights/lost-rights.ts';
 import { Rights } from './rights/rights.ts';
+import type { RedOrder } from './red/order/red-order.ts';
 import { RedPath } from './red/red-path.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
@@ -39,7 +41,10 @@ import type { Stage } from '../records/replica-output.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
-import type { RetainedReplies } from './exactly-once/id-table.ts';
+import type {
+  RetainedReplies,
+  RetainedReplyStats,
+} from './exactly-once/id-table.ts';
 import { KnownStarts } from './known-starts.ts';
 import {
   EMPTY_REPLICA,
@@ -99,7 +104,9 @@ export class Replica implements ReplicaCore, SavedParts {
    * again.
    */
   readonly #earlySubmissions = new Fifo<Submission>();
-  readonly #provenRedCount: number;
+  /** By the ordinal of the partition. */
+  readonly #provenRedCounts: readonly number[];
+  #redDelivered: RedDelivered;
 
   constructor(
     options: ReplicaOptions,
@@ -129,7 +136,8 @@ export class Replica implements ReplicaCore, SavedParts {
       : undefined;
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
-    this.#provenRedCount = found.provenRedCount;
+    this.#provenRedCounts = found.provenRedCounts;
+    this.#redDelivered = this.#countDelivered();
     this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
     lastStamps[options.site] = Math.max(
@@ -158,8 +166,15 @@ export class Replica implements ReplicaCore, SavedParts {
     );
   }
 
-  get redDelivered(): number {
-    return this.red.order.deliveredCount;
+  get redDelivered(): RedDelivered {
+    return this.#redDelivered;
+  }
+
+  #countDelivered(): RedDelivered {
+    const { orders, order } = this.red;
+    return orders.length === 1
+      ? order.deliveredCount
+      : orders.map(({ deliveredCount }) => deliveredCount);
   }
 
   /**
@@ -170,17 +185,19 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * The number of records of the red log that are known to be committed since
-   * before the restart.
+   * The number of records of a partition's red log that are known to be
+   * committed since before the restart.
    */
-  get provenRedCount(): number {
-    return this.#provenRedCount;
+  getProvenRedCount(partition: number): number {
+    return this.#provenRedCounts[partition] ?? 0;
   }
 
   get retainedReplies(): RetainedReplies {
     return {
       own: this.lookups.slots.retainedReplies,
-      red: this.red.order.outcomes.retainedReplies,
+      red: sumRetained(
+        this.red.orders.map(({ outcomes }) => outcomes.retainedReplies),
+      ),
     };
   }
 
@@ -190,7 +207,7 @@ export class Replica implements ReplicaCore, SavedParts {
       rows: this.state.store,
       ...this.lookups.slots.sections,
       ...this.lookups.received?.sections,
-      ...this.red.order.sections,
+      ...Object.assign({}, ...this.red.orders.map(({ sections }) => sections)),
     };
   }
 
@@ -252,15 +269,18 @@ export class Replica implements ReplicaCore, SavedParts {
     this.#applyVisible();
   }
 
-  deliver(records: readonly RedRecord[]): void {
-    for (const record of records) this.#deliver(record);
+  /** @param partition the ordinal of the partition whose red log has them */
+  deliver(records: readonly RedRecord[], partition = 0): void {
+    const order = this.red.orders[partition] as RedOrder;
+    for (const record of records) this.#deliver(order, record);
     this.#applyVisible();
   }
 
-  #deliver(record: RedRecord): void {
-    this.red.order.deliver(record);
-    const place = this.redDelivered;
-    const isProven = place <= this.#provenRedCount;
+  #deliver(order: RedOrder, record: RedRecord): void {
+    order.deliver(record);
+    this.#redDelivered = this.#countDelivered();
+    const place = order.deliveredCount;
+    const isProven = place <= this.getProvenRedCount(order.partition);
     if (record.kind === 'member')
       this.membership.deliver(record, place, isProven);
     else if (record.kind === 'activate')
@@ -302,8 +322,10 @@ export class Replica implements ReplicaCore, SavedParts {
    */
   markStart(): void {
     const { origins, site } = this.options;
-    if (origins.get(site).state !== 'open' || this.red.admission.isFull) return;
-    this.red.ensureMarkerPassed(this.createOperationId(0));
+    if (origins.get(site).state !== 'open') return;
+    for (const [partition, { isFull }] of this.red.admissions.entries())
+      if (!isFull)
+        this.red.ensureMarkerPassed(this.createOperationId(0), partition);
   }
 
   hasWaiter(id: OperationId): boolean {
@@ -441,9 +463,10 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   protected createState(): SiteState {
-    const { service, origins, generators, site, maxRedBytes } = this.options;
+    const { service, origins, generators, site, maxRedBytes, partitions } =
+      this.options;
     const { checkChoice } = this.activation;
-    const ports = { ...generators, checkChoice, maxRedBytes };
+    const ports = { ...generators, checkChoice, maxRedBytes, partitions };
     return new SiteState(service, origins, {
       ...ports,
       identifierPrefix: this.name,
@@ -472,7 +495,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
-    this.red.pipeline.onChanged(operation.effects);
+    this.red.onBlueApplied(operation);
     this.rights?.onApplied(operation);
     if (operation.site === this.options.site) this.writes.onVisible(operation);
     else this.lookups.received?.add(operation);
@@ -502,9 +525,18 @@ export class Replica implements ReplicaCore, SavedParts {
     this.blue.flush();
   }
 
+  /**
+   * Whether something here waits for operations of a partition's red log that
+   * are not here.
+   */
+  waitsForRed(partition: number): boolean {
+    const log = this.options.origins.logs[partition] as Origin;
+    return this.blue.waitsForLog(log) || this.red.waitsForLog(log);
+  }
+
   /** Whether operations are here that are not applied yet. */
   get #hasWaiting(): boolean {
-    return this.blue.streams.hasWaiting || !this.red.order.isGateEmpty;
+    return this.blue.streams.hasWaiting || !this.red.areGatesEmpty;
   }
 
   /** An entry of the own log has decided a slot before this start. */
@@ -528,8 +560,9 @@ export class Replica implements ReplicaCore, SavedParts {
     if (wantedStages.causal && isCovered) this.#readHere(submission);
     // If the site lacks what the session has seen and a strong view follows,
     // the weak view is skipped, not delayed.
-    if (wantedStages.strong && this.red.admission.isFull) {
-      this.reply(submission, 'strong', this.red.admission.fullError());
+    const admission = this.red.admissionOf(submission);
+    if (wantedStages.strong && admission.isFull) {
+      this.reply(submission, 'strong', admission.fullError());
     } else if (wantedStages.strong)
       this.red.read(this.createOperationId(serial), submission);
     if (wantedStages.strong) return;
@@ -544,4 +577,13 @@ export class Replica implements ReplicaCore, SavedParts {
   createOperationId(serial: number): string {
     return formatOperationId(this.name, serial);
   }
+}
+
+function sumRetained(stats: readonly RetainedReplyStats[]): RetainedReplyStats {
+  let [operations, bytes] = [0, 0];
+  for (const item of stats) {
+    operations += item.operations;
+    bytes += item.bytes;
+  }
+  return { operations, bytes };
 }

@@ -97,11 +97,12 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Outcomes of operations that may be red are kept in the red log too. */
-  isFullFor({ plan, identity }: Submission): boolean {
+  isFullFor(submission: Submission): boolean {
+    const { plan, identity } = submission;
     return (
       identity !== undefined &&
       this.isCertified(plan) &&
-      this.#red.isFullFor(identity)
+      this.#red.isFullFor(identity, submission)
     );
   }
 
@@ -126,7 +127,7 @@ export class Writes implements OperationLookupHost {
     // is called with it.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (plan.isAlwaysRed && !hasKey) this.#begin(submission);
-    else if (this.rejection !== undefined && !this.#isKnown(identity))
+    else if (this.rejection !== undefined && !this.#isKnown(submission))
       this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
     else {
@@ -144,7 +145,7 @@ export class Writes implements OperationLookupHost {
   #begin(submission: Submission): void {
     const red = this.#red;
     const { identity } = submission;
-    if (identity !== undefined && red.hasOperation(identity.id))
+    if (identity !== undefined && red.hasOperation(identity.id, submission))
       return this.escalateToRed(submission);
     // This is checked again when its session is covered: others may have taken
     // all slots meanwhile.
@@ -153,8 +154,9 @@ export class Writes implements OperationLookupHost {
       if (rejection === undefined) return false;
       const isSure =
         identity === undefined ||
-        (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
-      const { waitsFor } = red.admission;
+        (this.#isCertainlyNew(identity, submission) &&
+          !this.core.hasWaiter(identity.id));
+      const { waitsFor } = red.admissionOf(submission);
       const unsure =
         waitsFor === undefined
           ? mayHaveStartedError()
@@ -166,17 +168,19 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Returns why the operation must not begin here, if so. */
-  #getRejection({ identity, plan }: Submission): CorrectableError | undefined {
+  #getRejection(submission: Submission): CorrectableError | undefined {
+    const { identity, plan } = submission;
     const red = this.#red;
+    const admission = red.admissionOf(submission);
     // A new operation is refused, so that the client keeps those for which it
     // may send retries.
-    if (identity?.hop === 0 && red.isFullFor(identity))
+    if (identity?.hop === 0 && red.isFullFor(identity, submission))
       return unacknowledgedError(this.lookups.slots.limits);
     // A rejection that is not in the log would be wrong once the client
     // retries. If there is room, the red order has to reject.
-    return identity !== undefined && !red.admission.isFull
+    return identity !== undefined && !admission.isFull
       ? undefined
-      : red.admission.getRejection(plan);
+      : admission.getRejection(plan);
   }
 
   /**
@@ -186,7 +190,7 @@ export class Writes implements OperationLookupHost {
   refuse(submission: Submission, rejection: CorrectableError): void {
     const { identity } = submission;
     const hasBegun =
-      identity !== undefined && (identity.hop > 0 || this.#isKnown(identity));
+      identity !== undefined && (identity.hop > 0 || this.#isKnown(submission));
     this.replyCommitted(
       submission,
       hasBegun ? mayHaveStartedError() : rejection,
@@ -197,10 +201,12 @@ export class Writes implements OperationLookupHost {
    * Whether this site knows the operation, so that a retry waits for its
    * result.
    */
-  #isKnown(identity: SubmissionIdentity | undefined): boolean {
+  #isKnown(submission: Submission): boolean {
+    const { identity } = submission;
     if (identity === undefined) return false;
     const { id, home, hop } = identity;
-    if (this.#red.hasOperation(id) || this.core.hasWaiter(id)) return true;
+    if (this.#red.hasOperation(id, submission) || this.core.hasWaiter(id))
+      return true;
     return (
       this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !==
       undefined
@@ -211,11 +217,17 @@ export class Writes implements OperationLookupHost {
    * Whether no other site can have the operation, and all proposals of earlier
    * starts of this site are known.
    */
-  #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
+  #isCertainlyNew(
+    { hop }: SubmissionIdentity,
+    submission: Submission,
+  ): boolean {
     // This is the name of the marker. Submissions have serials from 1 on.
     return (
       hop === 0 &&
-      this.#red.ensureMarkerPassed(formatOperationId(this.#startName, 0))
+      this.#red.ensureMarkerPassed(
+        formatOperationId(this.#startName, 0),
+        this.#red.homeOf(submission),
+      )
     );
   }
 
@@ -353,7 +365,7 @@ export class Writes implements OperationLookupHost {
    * may have brought it into the red log.
    */
   #isHalted(submission: Submission): boolean {
-    const { halted, waitsFor } = this.#red.admission;
+    const { halted, waitsFor } = this.#red.admissionOf(submission);
     if (halted === undefined && waitsFor === undefined) return false;
     const error =
       waitsFor === undefined
@@ -413,12 +425,12 @@ export class Writes implements OperationLookupHost {
   }
 
   #decideFailure(lookup: OperationLookup, failure: CorrectableError): void {
-    const { id } = lookup.identity;
+    const { identity, submission } = lookup;
     // The obstacle may be gone when the operation is retried. A retry with the
     // same key has to be able to succeed.
     const mayPass =
-      this.#red.admission.isTemporary(failure) ||
-      (failure.retryable && isKeyed(id));
+      this.#red.admissionOf(submission).isTemporary(failure) ||
+      (failure.retryable && isKeyed(identity.id));
     if (mayPass) this.#leaveSlotOpen(lookup, failure);
     else this.#recordHere(lookup, { failure: toFailure(failure) });
   }
@@ -493,7 +505,8 @@ export class Writes implements OperationLookupHost {
       rights === undefined ? executed : rights.resolvePath(executed);
     if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
       return outcome;
-    return this.#red.admission.getRejection(submission.plan) ?? outcome;
+    const admission = this.#red.admissionOf(submission);
+    return admission.getRejection(submission.plan) ?? outcome;
   }
 
   #run(submission: Submission): GeneratorOutcome | CorrectableError {

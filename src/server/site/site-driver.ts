@@ -221,7 +221,7 @@ export class SiteDriver implements SubmissionPort {
 
   /** What red operations wait for, if none can be ordered for now. */
   get redProblem(): string | undefined {
-    return this.#machine.redReach.findProblem(performance.now());
+    return this.#machine.redLogs.findProblem(performance.now());
   }
 
   get progress(): SiteProgress {

@@ -1,5 +1,5 @@
 /**
- * One site as a pure state machine: its replica and its node of the red log,
+ * One site as a pure state machine: its replica and its nodes of the red logs,
  * connected to each other.
  */
 import type {
@@ -9,7 +9,7 @@ import type {
 } from '../records/records.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
-import type { LogKind } from '../log/local-log.ts';
+import { getPartitionOf, getRedKind, type LogKind } from '../log/local-log.ts';
 import {
   isLogMessage,
   type LogOutput,
@@ -21,13 +21,11 @@ import { RedLogConsumer } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import {
-  getEntriesAfterCheckpoint,
   EMPTY_STATE,
-  getSavedSite,
   type CheckpointCut,
-  type LogPositions,
   type RecoveredState,
 } from '../log/recovered-state.ts';
+import type { LogPositions } from '../log/log-positions.ts';
 import type { Section } from '../records/checkpoint.ts';
 import {
   MessageFilter,
@@ -35,7 +33,7 @@ import {
 } from '../messages/message-filter.ts';
 import {
   isNodeMessage,
-  ONLY_PARTITION,
+  MAIN_PARTITION,
   type Envelope,
   type SiteMessage,
 } from '../messages/envelope.ts';
@@ -43,25 +41,19 @@ import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
 import { Replica } from '../replica/replica.ts';
 import type { RecoveredReplica } from '../replica/replica-recovery.ts';
-import {
-  NeedsNewerVersionError,
-  droppedError,
-  redLogFullError,
-} from '../records/failures.ts';
+import { NeedsNewerVersionError, droppedError } from '../records/failures.ts';
 import { EarlyUpdates } from './machine/early-updates.ts';
 import { createSiteHandshake } from './machine/site-handshake.ts';
-import { HaltedBytes } from './machine/halted-bytes.ts';
 import { MessageIntake } from './machine/message-intake.ts';
 import { StartConfirmation } from './machine/start-confirmation.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../replica/core/submissions.ts';
 import { AbsenceWatch } from './machine/absence-watch.ts';
 import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
-import { RedIntake } from './machine/red-intake.ts';
-import { RedReach } from './machine/red-reach.ts';
+import type { RedIntake } from './machine/red-intake.ts';
+import { RedLogs } from './machine/red-logs.ts';
 import {
   ALONE_AFTER_MS,
-  createRedLog,
   describeMembers,
   describeStreams,
   toRecoveredReplica,
@@ -80,12 +72,10 @@ import {
  */
 export class SiteMachine {
   readonly replica: Replica;
-  readonly log: RedLog<RedRecord>;
+  readonly redLogs: RedLogs;
   readonly messageFilter: MessageFilter;
-  readonly redReach: RedReach;
   readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
-  readonly #redIntake: RedIntake;
   readonly #cuts: CheckpointCuts;
   readonly #messageIntake: MessageIntake;
   readonly #absent: AbsentSites;
@@ -119,7 +109,6 @@ export class SiteMachine {
       origins,
       options.service.tables,
     );
-    const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
     this.replica = this.createReplica(
       toReplicaOptions(options, redLog),
       toRecoveredReplica(stored),
@@ -127,30 +116,23 @@ export class SiteMachine {
       wallMs,
     );
     this.messageFilter.recall(this.replica.starts.terms);
-    this.log = createRedLog(redLog, options, {
-      stored: stored.red,
-      saved: saved?.shared.log,
-      provenCount: this.replica.provenRedCount,
+    this.redLogs = new RedLogs({
+      engine: redLog,
+      options,
+      stored,
       members: this.#absent.logMembers,
+      replica: this.replica,
+      createReader: (log, saved) => this.createRedLogReader(log, saved),
     });
     this.#absenceWatch = new AbsenceWatch(
       options,
       this.#absent,
       this.replica,
-      this.log,
+      this.redLogs.nodes,
     );
-    this.#redIntake = new RedIntake(
-      this.createRedLogReader(this.log, saved?.shared.log),
-      new HaltedBytes(
-        getEntriesAfterCheckpoint(stored),
-        options.maxHaltedBytes,
-      ),
-      this.replica,
-    );
-    this.#cuts = new CheckpointCuts(this.replica, this.log, this.#redIntake);
+    this.#cuts = new CheckpointCuts(this.replica, this.redLogs);
     this.#reportHalt();
     this.#handshake = this.#createHandshake(options);
-    this.redReach = new RedReach(this.replica.options, this.replica.red);
     // The greeting comes first, because other sites need it in order to take
     // the rest.
     this.#handshake.greetAll(nowMs);
@@ -159,7 +141,7 @@ export class SiteMachine {
     this.#early = new EarlyUpdates(
       needsPeer ? nowMs + ALONE_AFTER_MS : undefined,
       this.replica,
-      this.log,
+      this.redLogs.nodes,
     );
     this.#start = new StartConfirmation(
       options,
@@ -177,8 +159,15 @@ export class SiteMachine {
   get isBusy(): boolean {
     const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
     return (
-      this.replica.isBusy || this.log.isBusy || (isWaiting && !this.#hasStopped)
+      this.replica.isBusy ||
+      this.redLogs.isBusy ||
+      (isWaiting && !this.#hasStopped)
     );
+  }
+
+  /** The red log of `main`. */
+  get log(): RedLog<RedRecord> {
+    return this.redLogs.nodes[0] as RedLog<RedRecord>;
   }
 
   /**
@@ -187,10 +176,9 @@ export class SiteMachine {
    */
   get wakeAtMs(): number | undefined {
     // This runs after every turn, so it creates no list.
-    const { replica, log } = this;
     const atMs = Math.min(
-      replica.wakeAtMs ?? Infinity,
-      log.wakeAtMs ?? Infinity,
+      this.replica.wakeAtMs ?? Infinity,
+      this.redLogs.wakeAtMs,
       this.#early.untilMs ?? Infinity,
     );
     return atMs === Infinity ? undefined : atMs;
@@ -201,8 +189,8 @@ export class SiteMachine {
   }
 
   /**
-   * Why no checkpoint can be made now, if so: the red log does not agree with
-   * the records that were taken from it.
+   * Why no checkpoint can be made now, if so: a red log does not agree with the
+   * records that were taken from it.
    */
   get cutProblem(): string | undefined {
     if (this.#hasStopped) return 'the site has stopped';
@@ -216,19 +204,21 @@ export class SiteMachine {
   }
 
   onCheckpointed(): void {
+    this.redLogs.onCheckpointed();
     this.#cuts.onCheckpointed();
   }
 
   get retainedFrom(): LogPositions {
-    return { local: this.replica.retainedFrom, red: this.log.retainedFrom };
+    const local = this.replica.retainedFrom;
+    return this.redLogs.addRetainedFrom({ local, red: 0 });
   }
 
   /**
-   * The number of entries of the longer log that are kept because another site
+   * The number of entries of the longest log that are kept because another site
    * lacks them.
    */
   get backlogLength(): number {
-    return Math.max(this.replica.backlogLength, this.log.backlogLength);
+    return Math.max(this.replica.backlogLength, this.redLogs.backlogLength);
   }
 
   get isBacklogFull(): boolean {
@@ -240,7 +230,7 @@ export class SiteMachine {
       ...describeStreams(this.replica),
       start: this.messageFilter.term,
       backlog: this.backlogLength,
-      halt: this.#redIntake.halt?.message,
+      halt: this.redLogs.halt?.message,
     };
   }
 
@@ -263,7 +253,7 @@ export class SiteMachine {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     const isHeld = this.#early.isUnconfirmed && !submission.plan.isRead;
-    this.redReach.note(nowMs);
+    this.redLogs.noteTime(nowMs);
     if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
@@ -300,14 +290,14 @@ export class SiteMachine {
     hasRoom = true,
   ): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
-    const isFull = this.#redIntake.isFull || !hasRoom;
+    const isFull = this.redLogs.isFull || !hasRoom;
     if (!this.#messageIntake.hasRoomFor(envelope, isFull)) return;
     const message = this.#open(envelope);
     if (message === undefined) return;
 
     const from = envelope.from.site;
     this.#absenceWatch.noteHeard(from, nowMs);
-    this.redReach.noteHeard(from, nowMs);
+    this.redLogs.noteHeard(from, nowMs);
     if (isNodeMessage(message)) {
       this.#start.receive(from, envelope.term, message, [nowMs, wallMs]);
     } else if (message.kind === 'member.closed') {
@@ -317,7 +307,7 @@ export class SiteMachine {
       this.#handshake.ask(from, nowMs, envelope.term);
     } else if (this.#messageIntake.hasKnownContent(from, message)) {
       this.replica.noteClock(from, envelope.sentAtMs);
-      this.#deliver(from, message);
+      this.#deliver(from, message, envelope.to.partition);
     }
   }
 
@@ -331,12 +321,12 @@ export class SiteMachine {
     return undefined;
   }
 
-  #deliver(from: Origin, message: SiteMessage): void {
+  #deliver(from: Origin, message: SiteMessage, partition: number): void {
     if (isLogMessage(message)) {
       const { messages } = this.#engine;
       const proposed = messages.getProposedRecords(message, from);
       if (this.replica.acceptsRecords(from, proposed))
-        this.log.receive(from, message, this.#nowMs);
+        this.redLogs.nodes[partition]?.receive(from, message, this.#nowMs);
       return;
     }
     this.replica.receive(from, message);
@@ -378,7 +368,7 @@ export class SiteMachine {
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     this.#nowMs = nowMs;
     this.replica.lookups.setConnected(site, isConnected);
-    this.redReach.setConnected(site, isConnected, nowMs);
+    this.redLogs.setConnected(site, isConnected, nowMs);
     if (!isConnected) return;
 
     this.replica.markStart();
@@ -389,8 +379,9 @@ export class SiteMachine {
 
   onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
-    if (log === 'red') this.log.onSynced(length);
-    else this.replica.onSynced(length);
+    const partition = getPartitionOf(log);
+    if (partition === undefined) this.replica.onSynced(length);
+    else this.redLogs.nodes[partition]?.onSynced(length);
   }
 
   onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
@@ -402,9 +393,7 @@ export class SiteMachine {
     if (!this.#beginInput(nowMs, wallMs)) return;
     this.#start.tick(nowMs, wallMs);
     this.replica.tick();
-    this.log.tick(nowMs);
-    if (this.replica.blue.waitsForRed) this.log.catchUp?.(nowMs);
-    this.redReach.tick(nowMs);
+    this.redLogs.tick(nowMs);
     this.#absenceWatch.tick(nowMs);
     this.#checkGone();
   }
@@ -433,13 +422,17 @@ export class SiteMachine {
   #settle(): void {
     this.#hasInput = false;
     if (this.#hasStopped) return;
-    let logOutputs: readonly LogOutput<RedRecord>[];
+    let hasLogOutputs: boolean;
     do {
       for (const output of this.replica.takeOutputs())
         this.#onReplicaOutput(output);
-      logOutputs = this.log.takeOutputs();
-      for (const output of logOutputs) this.#onLogOutput(output);
-    } while (logOutputs.length > 0 || this.replica.hasOutputs);
+      hasLogOutputs = false;
+      for (let place = 0; place < this.redLogs.nodes.length; place += 1) {
+        const outputs = this.redLogs.nodes[place]?.takeOutputs() ?? [];
+        for (const output of outputs) this.#onLogOutput(output, place);
+        if (outputs.length > 0) hasLogOutputs = true;
+      }
+    } while (hasLogOutputs || this.replica.hasOutputs);
   }
 
   protected createReplica(
@@ -473,7 +466,8 @@ export class SiteMachine {
     return {
       deployment,
       origins,
-      ownSite: { site, partition: ONLY_PARTITION },
+      ownSite: { site, partition: MAIN_PARTITION },
+      partitionCount: origins.logs.length,
       epoch,
       onRejected: options.onMessageRejected,
       onUnknownStart: (peer, term) =>
@@ -493,7 +487,9 @@ export class SiteMachine {
       messageFilter,
       red: {
         getEnd: () =>
-          this.#redIntake.halt === undefined ? this.log.end : undefined,
+          this.redLogs.intakes[MAIN_PARTITION]?.halt === undefined
+            ? this.log.end
+            : undefined,
         getDigest: (_, length) => this.log.digest(length),
       },
       send: (to, message) =>
@@ -556,21 +552,22 @@ export class SiteMachine {
 
   #onStore(output: SiteOutput & { kind: 'store' }): void {
     this.#outputs.push(output);
-    this.#redIntake.onStored(output.entries);
+    this.redLogs.onStored(output.entries);
   }
 
-  #onLogOutput(output: LogOutput<RedRecord>): void {
+  #onLogOutput(output: LogOutput<RedRecord>, partition: number): void {
+    const intake = this.redLogs.intakes[partition] as RedIntake;
     switch (output.kind) {
       case 'deliver':
-        return this.#deliverRecords(this.#redIntake.take(output));
+        return this.#deliverRecords(intake.take(output), partition);
       case 'store':
-        return this.#onStore({ ...output, log: 'red' });
+        return this.#onStore({ ...output, log: getRedKind(partition) });
       case 'send':
-        return this.#send(output.to, output.message);
+        return this.#send(output.to, output.message, partition);
       case 'gap':
       case 'regressed':
       case 'differs':
-        this.#redIntake.stop({ reason: output.kind, message: output.message });
+        intake.stop({ reason: output.kind, message: output.message });
         return this.#reportHalt();
       case 'outdated':
         return this.#onOutdated(output.message);
@@ -579,10 +576,7 @@ export class SiteMachine {
       case 'fork':
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
-        this.replica.red.admission.overload =
-          output.message === undefined
-            ? undefined
-            : redLogFullError(output.message);
+        intake.noteFull(output.message);
         return void this.#outputs.push(output);
       case 'request':
       case 'unavailable':
@@ -591,18 +585,19 @@ export class SiteMachine {
     }
   }
 
-  #deliverRecords(records: readonly RedRecord[]): void {
+  #deliverRecords(records: readonly RedRecord[], partition: number): void {
     const problem = this.replica.activation.findProblem(records);
     if (problem !== undefined) return this.#onOutdated(problem);
-    if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
+    if (records.length > 0 && !this.#hasStopped)
+      this.replica.deliver(records, partition);
     if (records.some(({ kind }) => kind === 'member'))
       this.#absenceWatch.onMembersChanged();
     this.#reportHalt();
   }
 
   #reportHalt(): void {
-    const halt = this.#redIntake.takeNewHalt();
-    if (halt !== undefined) this.#outputs.push({ kind: 'halted', halt });
+    for (const halt of this.redLogs.takeNewHalts())
+      this.#outputs.push({ kind: 'halted', halt });
   }
 
   #sendEnvelopes(envelopes: readonly Envelope[]): void {
@@ -610,9 +605,13 @@ export class SiteMachine {
       this.#outputs.push({ kind: 'send', envelope });
   }
 
-  #send(to: Origin, message: SiteMessage): void {
+  #send(
+    to: Origin,
+    message: SiteMessage,
+    partition: number = MAIN_PARTITION,
+  ): void {
     // The site may have been closed since.
     if (this.#options.origins.isMember(to))
-      this.#sendEnvelopes([this.messageFilter.seal(to, message)]);
+      this.#sendEnvelopes([this.messageFilter.seal(to, message, partition)]);
   }
 }

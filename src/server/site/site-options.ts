@@ -64,14 +64,29 @@ export type SiteOutput =
   | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
+/** Where the red log of a partition is ordered. */
+export interface RedLogPlace {
+  /** The site that sequences the log. */
+  readonly leader: Origin;
+  /** The sites that count for a majority. Default: all */
+  readonly voters?: readonly Origin[] | undefined;
+  /** The same as `committedRedEntries`, of this log. Default: 0 */
+  readonly committedEntries?: number | undefined;
+}
+
 export interface SiteOptions extends ReplicaOptions {
   /**
    * Identifies the deployment. It is the same at all its sites, and differs
    * from that of any other deployment.
    */
   readonly deployment: string;
-  /** The site that sequences the red log. */
+  /** The site that sequences the red log of `main`. */
   readonly redLeader: Origin;
+  /**
+   * The red logs of the other partitions, in the order of their ordinals.
+   * Default: none
+   */
+  readonly redLogs?: readonly RedLogPlace[] | undefined;
   /**
    * The name of the red log if its leader may change. Default: the name of its
    * leader
@@ -143,8 +158,10 @@ export interface SiteProgress {
    * The number of this start, which is greater than that of any earlier one.
    */
   readonly start: number;
-  /** The number of records of the red log that were delivered. */
+  /** The number of records of the red log of `main` that were delivered. */
   readonly red: number;
+  /** The same for each partition by its ordinal, if there are several. */
+  readonly reds?: readonly number[] | undefined;
   /**
    * By ordinal: the stamp of each origin up to which the site has applied
    * everything.
@@ -180,6 +197,7 @@ export function describeMembers(
 /** The part of `SiteProgress` that a replica knows. */
 interface StreamProgress {
   readonly red: number;
+  readonly reds?: readonly number[] | undefined;
   readonly stable: readonly number[];
   readonly streams: readonly number[];
   readonly unconfirmed: readonly Origin[];
@@ -187,8 +205,10 @@ interface StreamProgress {
 
 /** Describes how far a replica is. */
 export function describeStreams(replica: Replica): StreamProgress {
+  const reds = replica.red.orders.map(({ deliveredCount }) => deliveredCount);
   return {
-    red: replica.redDelivered,
+    red: reds[0] ?? 0,
+    ...(reds.length > 1 && { reds }),
     stable: [...replica.state.stable],
     streams: replica.blue.save().map(({ synced }) => synced),
     unconfirmed: replica.membership.unconfirmed,
@@ -216,7 +236,7 @@ export function toRecoveredReplica({
   };
 }
 
-/** What a site knows of its red log at a start. */
+/** What a site knows of one of its red logs at a start. */
 export interface KnownRedLog {
   /** The copy of the log that the directory has. */
   readonly stored: RecoveredState['red'];
@@ -226,34 +246,66 @@ export interface KnownRedLog {
   readonly members: LogMembers;
 }
 
-/** Creates this site's node of the red log, with the copy that it has. */
+/** Returns where the red log of a partition is ordered. */
+export function getRedLogPlace(
+  { redLeader, committedRedEntries, redLogs }: SiteOptions,
+  partition: number,
+): RedLogPlace {
+  if (partition === 0)
+    return { leader: redLeader, committedEntries: committedRedEntries };
+  const place = redLogs?.[partition - 1];
+  if (place === undefined)
+    throw new Error(`no leader is named for partition ${partition}`);
+  return place;
+}
+
+/**
+ * Returns the sites that get the red log of a partition, and its voters among
+ * the members.
+ */
+export function getLogMembers(
+  options: SiteOptions,
+  partition: number,
+  { sites, voters: open }: LogMembers,
+): LogMembers {
+  const { voters } = getRedLogPlace(options, partition);
+  if (voters === undefined) return { sites, voters: open };
+  return { sites, voters: open.filter((site) => voters.includes(site)) };
+}
+
+/**
+ * Creates this site's node of the red log of a partition, with the copy that it
+ * has.
+ */
 export function createRedLog(
   engine: RedLogEngine,
   options: SiteOptions,
+  partition: number,
   { stored, saved, provenCount, members }: KnownRedLog,
 ): RedLog<RedRecord> {
-  const committed = Math.max(provenCount, options.committedRedEntries ?? 0);
+  const { committedEntries = 0 } = getRedLogPlace(options, partition);
   return engine.createNode({
-    ...createLogOptions(options),
+    ...createLogOptions(options, partition),
     ...stored,
     saved,
-    committed,
-    ...members,
+    committed: Math.max(provenCount, committedEntries),
+    ...getLogMembers(options, partition, members),
   });
+}
+
+/** Returns the name of a red log. That of `main` is older than partitions. */
+function formatLogName(options: SiteOptions, partition: number): string {
+  const { origins, redLogName, partitions } = options;
+  const { leader } = getRedLogPlace(options, partition);
+  const name = `red@${redLogName ?? origins.getName(leader)}`;
+  return partition === 0 ? name : `${name}/${partitions?.names[partition]}`;
 }
 
 function createLogOptions(
   options: SiteOptions,
+  partition: number,
 ): Omit<RedLogOptions<RedRecord>, 'sites'> {
-  const {
-    site,
-    origins,
-    redLeader,
-    redLogName,
-    epoch,
-    resendAfterMs,
-    windows,
-  } = options;
+  const { site, origins, epoch, resendAfterMs, windows } = options;
   return {
     site,
     getMemberChange: (record) => {
@@ -263,8 +315,8 @@ function createLogOptions(
           record.action === 'change' ? origins.find(record.name) : undefined,
       };
     },
-    leader: redLeader,
-    identity: `red@${redLogName ?? origins.getName(redLeader)}`,
+    leader: getRedLogPlace(options, partition).leader,
+    identity: formatLogName(options, partition),
     epoch,
     resendAfterMs,
     windows,

@@ -12,6 +12,7 @@ import {
   type OrderPosition,
   type SavedPosition,
   type Stamp,
+  isRedPosition,
   isRemoval,
   isWholeRow,
 } from '../records/effect.ts';
@@ -28,7 +29,6 @@ import {
   type ReadRange,
   type Scalar,
 } from '../records/read-range.ts';
-import { RED } from '../records/origin.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';
@@ -153,7 +153,7 @@ export class TableStore {
     const row = this.#rowFor(effect.key);
     if (!row.isNoted) this.changes.add(effect.key);
     row.isNoted = true;
-    if (isRedStamp(stamp)) row.isRed = true;
+    if (isRedPosition(stamp)) row.isRed = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
     // An effect that comes from a log is not frozen yet.
@@ -369,8 +369,6 @@ const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
   entry,
   version,
 });
-
-const isRedStamp = ({ entry }: Stamp): boolean => entry === RED;
 
 const NO_VALUES: readonly Scalar[] = [];
 

@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
-import type { LogPositions } from '../log/recovered-state.ts';
+import { getEarlier, type LogPositions } from '../log/log-positions.ts';
 import {
   formatCommit,
   formatHeader,
@@ -288,10 +288,6 @@ export class Checkpointer {
     for (const path of getPaths(this.#options.directory, number))
       this.#options.files.remove(path);
   }
-}
-
-function getEarlier(a: LogPositions, b: LogPositions): LogPositions {
-  return { local: Math.min(a.local, b.local), red: Math.min(a.red, b.red) };
 }
 
 /** Returns the paths of both copies of a checkpoint. Each of them is enough. */

@@ -9,7 +9,8 @@ import type {
   StorageEvents,
 } from '../log/site-storage.ts';
 import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
-import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
+import { isAtMost, pickPositions } from '../log/log-positions.ts';
+import type { RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
 import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
 import type { Ownership } from './disk/directory-lock.ts';
@@ -273,7 +274,7 @@ export class DurableStorage implements SiteStorage {
 
   #onCheckpoint(positions: CommitPositions, file: number): void {
     this.#checkpointed = positions;
-    this.#lastCheckpoint = { file, ...positions.contained };
+    this.#lastCheckpoint = { file, ...pickPositions(positions.contained) };
     this.#source?.onCheckpointed?.(positions.contained);
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#plannedRetry = undefined;
@@ -360,8 +361,4 @@ function cannotStartError(error: Error): CorrectableError {
     `The site cannot start: ${reason}.`,
     { cause: error },
   );
-}
-
-function isAtMost(positions: LogPositions, limit: LogPositions): boolean {
-  return positions.local <= limit.local && positions.red <= limit.red;
 }

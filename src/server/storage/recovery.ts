@@ -4,8 +4,23 @@
  * has the end of the file before. So a missing file is noticed.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { LOG_KINDS, type LogKind } from '../log/local-log.ts';
-import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
+import {
+  getPartitionOf,
+  getRedKind,
+  type LogKind,
+  type PartitionLogKind,
+} from '../log/local-log.ts';
+import {
+  getLogKinds,
+  isAtMost,
+  pickPositions,
+  type LogCounts,
+  type LogPositions,
+} from '../log/log-positions.ts';
+import type {
+  RecoveredRedLog,
+  RecoveredState,
+} from '../log/recovered-state.ts';
 import {
   readCheckpoint,
   type FoundCheckpoint,
@@ -48,10 +63,16 @@ export interface RecoveredSite {
   readonly nextCheckpoint: number;
 }
 
+/** The entries by log. A log of a partition is there if it has any. */
+interface LogEntries {
+  local: unknown[];
+  red: unknown[];
+  [partition: PartitionLogKind]: unknown[];
+}
+
 interface Logs {
   readonly start: LogPositions;
-  readonly local: unknown[];
-  readonly red: unknown[];
+  readonly entries: LogEntries;
   readonly segments: Segment[];
   /** Empty files, and files whose entries are not needed. */
   readonly useless: string[];
@@ -96,22 +117,18 @@ export function recoverSite(
     site,
   );
   const { checkpoint, contained, number } = latest;
-  const lengths = {
-    local: logs.start.local + logs.local.length,
-    red: logs.start.red + logs.red.length,
-  };
+  const lengths: LogCounts = { local: 0, red: 0 };
+  for (const log of getLogKinds(logs.start, logs.entries))
+    lengths[log] = getEnd(logs, log);
   checkContinuity(logs, lengths, latest);
   return {
     stored: {
       checkpoint,
       local: {
         start: logs.start.local,
-        entries: logs.local as RecoveredState['local']['entries'],
+        entries: logs.entries.local as RecoveredState['local']['entries'],
       },
-      red: {
-        start: logs.start.red,
-        entries: logs.red as RecoveredState['red']['entries'],
-      },
+      ...getRedLogs(logs),
     },
     lengths,
     retainedFrom: latest.retainedFrom ?? logs.start,
@@ -132,6 +149,33 @@ export function recoverSite(
         logs.checkpoint?.file ?? 0,
       ) + 1,
   };
+}
+
+/** Returns the red log of `main`, and those of other partitions if any has entries. */
+function getRedLogs({
+  start,
+  entries,
+}: Logs): Pick<RecoveredState, 'red' | 'partitions'> {
+  const toLog = (kind: LogKind): RecoveredRedLog => ({
+    start: start[kind] ?? 0,
+    entries: (entries[kind] ?? []) as RecoveredRedLog['entries'],
+  });
+  const ordinals = getLogKinds(start, entries).map(
+    (kind) => getPartitionOf(kind) ?? 0,
+  );
+  const last = Math.max(...ordinals);
+  const partitions = Array.from({ length: last }, (_, index) =>
+    toLog(getRedKind(index + 1)),
+  );
+  return {
+    red: toLog('red'),
+    ...(partitions.length > 0 && { partitions }),
+  };
+}
+
+/** Returns the number of entries of a log, from its beginning. */
+function getEnd({ start, entries }: Logs, log: LogKind): number {
+  return (start[log] ?? 0) + (entries[log]?.length ?? 0);
 }
 
 export function getCheckpointNumbers(names: readonly string[]): number[] {
@@ -196,28 +240,30 @@ function checkContinuity(
   latest: LatestCheckpoint,
 ): void {
   const { checkpoint, contained, retainedFrom, damages } = latest;
-  for (const log of LOG_KINDS) {
-    const from = checkpoint === undefined ? 0 : contained?.[log];
-    if (from === undefined) continue;
-    if (logs.start[log] > from) {
+  for (const log of getLogKinds(lengths, contained ?? {})) {
+    if (checkpoint !== undefined && contained === undefined) continue;
+    const from = contained?.[log] ?? 0;
+    const start = logs.start[log] ?? 0;
+    if (start > from) {
       const description =
         checkpoint === undefined
           ? 'there is no whole checkpoint'
           : `the checkpoint that is left ends at ${from}`;
       const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
       throw unreadableError(
-        `the ${log} log begins at entry ${logs.start[log]}, and ${description}${reason}`,
+        `the ${log} log begins at entry ${start}, and ${description}${reason}`,
       );
     }
-    if (retainedFrom !== undefined && logs.start[log] > retainedFrom[log]) {
-      const subject = `those from ${retainedFrom[log]} on are kept for other sites`;
+    if (retainedFrom !== undefined && start > (retainedFrom[log] ?? 0)) {
+      const subject = `those from ${retainedFrom[log] ?? 0} on are kept for other sites`;
       throw unreadableError(
-        `the ${log} log begins at entry ${logs.start[log]}, and ${subject}`,
+        `the ${log} log begins at entry ${start}, and ${subject}`,
       );
     }
-    if (lengths[log] < from) {
+    const end = lengths[log] ?? 0;
+    if (end < from) {
       throw unreadableError(
-        `the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`,
+        `the ${log} log ends at entry ${end}, and the checkpoint was made at ${from}`,
       );
     }
   }
@@ -246,9 +292,7 @@ function findLostCheckpoints(
   return copies.flatMap(({ path, content }) => {
     if (content === undefined) return [`${path} is gone`];
     const { contained = known, damage } = content;
-    const isWhole =
-      damage !== undefined ||
-      (contained.local >= known.local && contained.red >= known.red);
+    const isWhole = damage !== undefined || isAtMost(known, contained);
     return isWhole ? [] : [`${path} lacks its last checkpoint`];
   });
 }
@@ -274,14 +318,15 @@ function readSegments(
       continue;
     }
     checkHeader(header, path, site);
-    const { term, local, red, checkpoint } = header;
+    const { term, checkpoint } = header;
+    const positions = pickPositions(header);
     // The writer was deposed before, and was notified: none of its entries was
     // acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);
       continue;
     }
-    const segment = { number, local, red };
+    const segment: Segment = { number, ...positions };
     if (logs !== undefined && isRemnant(logs, segment, retainedFrom)) {
       useless.push(
         ...logs.segments.map((earlier) => formatPath(folder, earlier.number)),
@@ -289,9 +334,8 @@ function readSegments(
       logs = undefined;
     }
     logs ??= {
-      start: { local, red },
-      local: [],
-      red: [],
+      start: positions,
+      entries: { local: [], red: [] },
       segments: [],
       useless,
       checkpoint,
@@ -300,7 +344,8 @@ function readSegments(
     findJoinPosition(logs, segment, path);
     // What the earlier file has after its end did not count.
     damaged = damage && { path, damage };
-    for (const { log, entry } of entries) logs[log].push(entry);
+    for (const { log, entry } of entries)
+      (logs.entries[log] ??= []).push(entry);
     logs.segments.push(segment);
     logs.checkpoint = checkpoint ?? logs.checkpoint;
     logs.term = term;
@@ -310,8 +355,7 @@ function readSegments(
   return (
     logs ?? {
       start,
-      local: [],
-      red: [],
+      entries: { local: [], red: [] },
       segments: [],
       useless,
       checkpoint: undefined,
@@ -339,7 +383,13 @@ function damageError(
   path: string,
   { position, frames, laterEntries }: LogDamage,
 ): CorrectableError {
-  const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
+  const red = getLogKinds(laterEntries)
+    .slice(1)
+    .map((log) => `${laterEntries[log] ?? 0} of the ${log} one`);
+  const behind = [
+    `${laterEntries.local} entries of the local log`,
+    ...red,
+  ].join(' and ');
   const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
   return unreadableError(`${path} is damaged at byte ${position}: ${lost}`);
 }
@@ -353,13 +403,10 @@ function isRemnant(
   next: Segment,
   retained: LatestCheckpoint['retainedFrom'],
 ): boolean {
-  if (
-    retained === undefined ||
-    next.local > retained.local ||
-    next.red > retained.red
-  )
-    return false;
-  return LOG_KINDS.some((log) => countMissingBefore(logs, next, log) > 0);
+  if (retained === undefined || !isAtMost(next, retained)) return false;
+  return getLogKinds(next).some(
+    (log) => countMissingBefore(logs, next, log) > 0,
+  );
 }
 
 /**
@@ -367,7 +414,7 @@ function isRemnant(
  * next file.
  */
 function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
-  return next[log] - logs.start[log] - logs[log].length;
+  return (next[log] ?? 0) - getEnd(logs, log);
 }
 
 function formatPath(folder: string, number: number): string {
@@ -379,12 +426,14 @@ function formatPath(folder: string, number: number): string {
  * the earlier file has beyond that never counted.
  */
 function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
-  for (const log of LOG_KINDS) {
+  for (const log of getLogKinds(segment, logs.entries)) {
+    const begin = segment[log] ?? 0;
     if (countMissingBefore(logs, segment, log) > 0) {
-      const missing = `entries ${logs.start[log] + logs[log].length} to ${segment[log] - 1} of the ${log} log`;
+      const missing = `entries ${getEnd(logs, log)} to ${begin - 1} of the ${log} log`;
       throw unreadableError(`${missing} are missing before ${path}`);
     }
-    logs[log].length = segment[log] - logs.start[log];
+    const entries = logs.entries[log];
+    if (entries !== undefined) entries.length = begin - (logs.start[log] ?? 0);
   }
 }
 

@@ -1,18 +1,20 @@
 /**
- * Both logs of a site, in one sequence of files of full size. They are written
+ * All logs of a site, in one sequence of files of full size. They are written
  * in groups, and two groups may be in flight.
  *
  * The next file is created when the current one is half full, and retried each
  * second. Until it exists, the log reports that it is full, and the other half
  * takes what was accepted. Only a failed write ends the log.
  */
+import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import {
-  LOG_KINDS,
-  type LocalLogListener,
-  type LogKind,
-  type Term,
-} from '../log/local-log.ts';
-import type { LogPositions } from '../log/recovered-state.ts';
+  countEntry,
+  getLogKinds,
+  isAtMost,
+  pickPositions,
+  type LogCounts,
+  type LogPositions,
+} from '../log/log-positions.ts';
 import {
   isFenced,
   isNoSpace,
@@ -93,7 +95,7 @@ export class SegmentLog {
   readonly #options: SegmentLogOptions;
   /** The number of the first file. No earlier start had it. */
   #term: Term | undefined;
-  readonly #lengths: Record<LogKind, number>;
+  readonly #lengths: LogCounts;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
   readonly #writes: OrderedWrites;
@@ -127,7 +129,7 @@ export class SegmentLog {
 
   constructor(options: SegmentLogOptions) {
     this.#options = options;
-    this.#lengths = { ...options.lengths };
+    this.#lengths = pickPositions(options.lengths);
     this.#segments = [...options.segments];
     this.#writes = this.createWrites({
       timing: options.timing,
@@ -199,12 +201,7 @@ export class SegmentLog {
   trim(positions: LogPositions): void {
     for (;;) {
       const next = this.#segments[1];
-      if (
-        next === undefined ||
-        next.local > positions.local ||
-        next.red > positions.red
-      )
-        return;
+      if (next === undefined || !isAtMost(next, positions)) return;
       // Without this file, none of the remaining ones would name the positions
       // before it. Neither would an empty one.
       if (next.number > this.#durableHeader) return;
@@ -320,8 +317,8 @@ export class SegmentLog {
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
     // Count now: written entries that are not read again may be dropped.
-    const counts = { local: 0, red: 0 };
-    for (const { log } of group) counts[log] += 1;
+    const counts: LogCounts = { local: 0, red: 0 };
+    for (const { log } of group) countEntry(counts, log);
     const size = group.length;
     this.#equalGroups =
       size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
@@ -330,29 +327,27 @@ export class SegmentLog {
       size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
     this.#writes.begin(
       { file: this.#file as SyncedFile, bytes, position, mayBlock },
-      () => this.#onWritten(counts, bytes.length),
+      () => this.#onWritten(counts, size, bytes.length),
     );
   }
 
-  #onWritten(counts: LogPositions, byteCount: number): void {
+  #onWritten(counts: LogPositions, size: number, byteCount: number): void {
     if (!this.#isNextMissing) this.#setFull(undefined);
     this.#durableHeader = this.#number;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
-    this.#lengths.local += counts.local;
-    this.#lengths.red += counts.red;
+    const kinds = getLogKinds(counts);
+    for (const kind of kinds)
+      this.#lengths[kind] = (this.#lengths[kind] ?? 0) + (counts[kind] ?? 0);
     // The next group is on its way to the disk before the answers to this one
     // are sent.
-    const smallCount = Math.max(
-      MAX_FEW_ENTRIES,
-      (counts.local + counts.red) * SMALL_GROUP_SHARE,
-    );
+    const smallCount = Math.max(MAX_FEW_ENTRIES, size * SMALL_GROUP_SHARE);
     if (this.#pending.length > 0 && this.#pending.length < smallCount)
       this.#plan(this.#options.timing.later);
     else this.#write();
-    for (const kind of LOG_KINDS) {
-      if (counts[kind] > 0)
-        this.#options.listener.onSynced(kind, this.#lengths[kind]);
+    for (const kind of kinds) {
+      if ((counts[kind] ?? 0) > 0)
+        this.#options.listener.onSynced(kind, this.#lengths[kind] ?? 0);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
+import type { LogCounts } from '../log/log-positions.ts';
 import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 
@@ -12,7 +13,7 @@ export class VolatileStorage implements SiteStorage {
   readonly isFull = false;
   readonly fullReason = undefined;
   readonly isStuck = false;
-  readonly #lengths = { local: 0, red: 0 };
+  readonly #lengths: LogCounts = { local: 0, red: 0 };
   #listener: LocalLogListener | undefined;
 
   /**
@@ -32,8 +33,9 @@ export class VolatileStorage implements SiteStorage {
   }
 
   append(log: LogKind, entries: readonly unknown[]): void {
-    this.#lengths[log] += entries.length;
-    this.#listener?.onSynced(log, this.#lengths[log]);
+    const length = (this.#lengths[log] ?? 0) + entries.length;
+    this.#lengths[log] = length;
+    this.#listener?.onSynced(log, length);
   }
 
   async close(): Promise<void> {}

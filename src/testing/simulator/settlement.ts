@@ -84,7 +84,7 @@ export class Settlement {
     const states = this.#remainingSites.map(
       ({ machine }) =>
         machine &&
-        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
+        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered.toString()}`,
     );
     return states.every((state) => state !== undefined && state === states[0]);
   }

@@ -21,7 +21,7 @@ import type {
   SimulatedSubmission,
   SiteReply,
 } from './simulated-site-options.ts';
-import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
+import { getLogKinds } from '../../server/log/log-positions.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
@@ -33,6 +33,7 @@ import {
 } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
+  getRecoveredLog,
   getSharedPart,
   type CheckpointCut,
   type RecoveredState,
@@ -237,10 +238,11 @@ export class SimulatedSite {
       return open();
     }
     disk.acceptDamage();
-    for (const log of LOG_KINDS) {
-      const undamaged = recoverSite(openUndamaged, SITE_DIRECTORY);
-      const [has, had] = [getEnd(storage.stored, log), undamaged.lengths[log]];
-      const isKept = storage.stored[log].start <= undamaged.retainedFrom[log];
+    const undamaged = recoverSite(openUndamaged, SITE_DIRECTORY);
+    for (const log of getLogKinds(undamaged.lengths)) {
+      const { start, entries } = getRecoveredLog(storage.stored, log);
+      const [has, had] = [start + entries.length, undamaged.lengths[log] ?? 0];
+      const isKept = start <= (undamaged.retainedFrom[log] ?? 0);
       if (has === had && isKept) continue;
       throw new PropertyViolation(
         `a damaged disk had ${had} entries of the ${log} log, and ${has} of them, or less of what others need, without a word`,
@@ -395,7 +397,9 @@ export class SimulatedSite {
       return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.replica.red.admission.halted === undefined
+      this.machine.replica.red.admissions.every(
+        ({ halted }) => halted === undefined,
+      )
     );
   }
 
@@ -604,10 +608,6 @@ export class SimulatedSite {
  */
 function failOnRejection({ message }: RejectedMessageError): never {
   throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
-}
-
-function getEnd(stored: RecoveredState, log: LogKind): number {
-  return stored[log].start + stored[log].entries.length;
 }
 
 /**

@@ -29,7 +29,7 @@ import type {
   SavedStream,
 } from './blue-streams.ts';
 import { StreamTable } from './stream-table.ts';
-import { isCovered, getMaxEntry, getRedStamp } from '../../records/vector.ts';
+import { isCovered, getMaxEntry, getStampOf } from '../../records/vector.ts';
 
 /** The maximum of operations in one message of those that are sent again. */
 const MAX_BATCH_OPERATIONS = 256;
@@ -268,13 +268,13 @@ export class BluePath {
     return moved;
   }
 
-  /** Whether an operation waits for red operations that are not here. */
-  get waitsForRed(): boolean {
+  /** Whether an operation waits for operations of a red log. */
+  waitsForLog(log: Origin): boolean {
     const { state, options } = this.core;
-    const applied = getRedStamp(state.stable);
+    const applied = getStampOf(state.stable, log);
     return options.origins.sites.some((site) => {
       const next = this.streams.getIncoming(site).waiting.first;
-      return next !== undefined && getRedStamp(next.vector) > applied;
+      return next !== undefined && getStampOf(next.vector, log) > applied;
     });
   }
 

@@ -3,7 +3,7 @@
  * each, and what other sites may still lack.
  */
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
-import { RED, type Origin, type Origins } from '../../records/origin.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation } from '../../records/records.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
 import { IncomingStream, OutgoingStream } from './blue-streams.ts';
@@ -13,7 +13,7 @@ const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 export class StreamTable {
   readonly #site: Origin;
   readonly #origins: Origins;
-  /** The slot of the red order stays empty, because that is no stream. */
+  /** The slots of red logs stay empty, because those are no streams. */
   readonly #outgoing: OutgoingStream[] = [];
   readonly #incoming: IncomingStream[] = [];
   /** The stream of this site. */
@@ -41,7 +41,9 @@ export class StreamTable {
       .filter((item) => !this.#leftBehind.has(item));
     for (const [origin, outgoing] of this.#outgoing.entries())
       outgoing.setReceivers(
-        origin === RED ? [] : others.filter((item) => item !== origin),
+        this.#origins.isLog(origin)
+          ? []
+          : others.filter((item) => item !== origin),
       );
     for (const origin of this.#origins.sites) {
       const { final } = this.#origins.get(origin);

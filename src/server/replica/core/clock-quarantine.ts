@@ -6,7 +6,7 @@
  * stamps of the past: those may be ahead of a clock that was set back since.
  */
 import { HORIZON_MS, MICROS_PER_MS } from '../../records/clock.ts';
-import { RED, type Origin } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { Vector } from '../../records/vector.ts';
 import type { ReplicaOptions } from './replica-port.ts';
 
@@ -40,14 +40,14 @@ export class ClockQuarantine {
    * clock, that clock is suspect: it may be behind, or another one was ahead in
    * the past.
    *
-   * @param lastStamps the last one of each origin. The one of the red order
-   * does not count, since any site may have chosen it.
+   * @param lastStamps the last one of each origin. Those of red logs do not
+   * count, since any site may have chosen them.
    */
   begin(nowMs: number, wallMs: number, lastStamps: Vector): void {
-    const { maxClockSkewMs } = this.#options;
+    const { maxClockSkewMs, origins } = this.#options;
     const aheadMs = lastStamps.map((stamp, origin) => {
       const stampMs = stamp / MICROS_PER_MS;
-      const doesCount = origin !== RED && stampMs < HORIZON_MS;
+      const doesCount = !origins.isLog(origin) && stampMs < HORIZON_MS;
       return doesCount && stampMs - wallMs > maxClockSkewMs
         ? stampMs - wallMs
         : 0;

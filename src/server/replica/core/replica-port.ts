@@ -13,9 +13,11 @@ import type {
   BlueOperation,
   LocalEntry,
   OperationId,
+  RedDelivered,
   RedOperation,
 } from '../../records/records.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
+import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
@@ -83,6 +85,8 @@ export interface ReplicaOptions {
   readonly version?: RunningVersion | undefined;
   readonly site: Origin;
   readonly origins: Origins;
+  /** Which red log orders which rows. Default: that of `main` orders all */
+  readonly partitions?: Partitions | undefined;
   /** The site that sequences the red log, if one site does. */
   readonly redLeader?: Origin | undefined;
   /**
@@ -164,10 +168,10 @@ export interface ReplicaCore {
    */
   readonly wallMs: number;
   /**
-   * The number of records of the red log that were delivered here, from its
-   * beginning.
+   * The number of records of the red logs that were delivered here, from their
+   * beginnings.
    */
-  readonly redDelivered: number;
+  readonly redDelivered: RedDelivered;
   /**
    * Whether a submission of the operation waits here, to begin or for its
    * outcome at another site.

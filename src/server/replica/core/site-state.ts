@@ -7,6 +7,8 @@ import {
   isCorrectableError,
 } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
+import type { Partitions } from '../../service/partitions.ts';
+import { PartitionCheck } from './partition-check.ts';
 import { toError } from '../../records/failures.ts';
 import { freezeForUser, freezeWireCopy } from '../../../values/deep-freeze.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
@@ -50,6 +52,12 @@ interface ShadowCall {
   readonly args: unknown;
 }
 
+/** How a state runs generators, and which rows its red logs order. */
+export interface StateOptions extends GeneratorOptions {
+  /** Default: one log orders all rows */
+  readonly partitions?: Partitions | undefined;
+}
+
 export class SiteState {
   readonly store: Store;
   /**
@@ -62,7 +70,13 @@ export class SiteState {
    * depend on these (`pipeline.ts`).
    */
   readonly pipelined: Overlay;
+  /**
+   * Whether executions stay in one partition. It is `undefined` if they cannot
+   * leave it.
+   */
+  readonly partitionCheck: PartitionCheck | undefined;
   readonly #service: Service;
+  readonly #origins: Origins;
   readonly #plans: OperationPlans;
   readonly #onThrown: GeneratorPorts['onGeneratorError'];
   readonly #generators: GeneratorRunner;
@@ -72,9 +86,10 @@ export class SiteState {
   constructor(
     service: Service,
     origins: Origins,
-    options: GeneratorOptions = {},
+    { partitions, ...options }: StateOptions = {},
   ) {
     this.#service = service;
+    this.#origins = origins;
     this.#plans = getOperationPlans(service);
     this.#onThrown = options.onGeneratorError;
     this.#stable = createZeroVector(origins);
@@ -85,11 +100,13 @@ export class SiteState {
       ...options,
       origins,
     });
+    this.partitionCheck =
+      partitions && new PartitionCheck(partitions, service.tables);
   }
 
   /**
-   * The stable snapshot: for each origin, and for the red order, the stamp of
-   * the last operation that was applied here.
+   * The stable snapshot: for each site and each red log, the stamp of the last
+   * operation that was applied here.
    */
   get stable(): Vector {
     return this.#stable;
@@ -139,10 +156,25 @@ export class SiteState {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
   }
 
-  /** Returns the answer of a read on the stable snapshot. */
-  read(input: GeneratorInput): ReplyOrError {
+  /**
+   * Returns the answer of a read on the stable snapshot.
+   *
+   * @param home the ordinal of the partition that orders the read. It then
+   * fails if it reads rows of others. Default: it may read all
+   */
+  read(input: GeneratorInput, home?: number): ReplyOrError {
     try {
-      const { choice, reply, domainError } = this.#generators.run(input);
+      const { partitionCheck } = this;
+      const isChecked = home !== undefined && partitionCheck !== undefined;
+      const run = this.#generators.run(input, undefined, isChecked);
+      const { choice, reply, domainError } = run;
+      const problem = isChecked
+        ? partitionCheck.findProblem(run, {
+            plan: input.plan,
+            partition: home,
+          })
+        : undefined;
+      if (problem !== undefined) return problem;
       if (choice === undefined) return domainError ?? reply;
       const { name } = input.plan;
       const message = `'${name}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
@@ -165,18 +197,19 @@ export class SiteState {
 
   /** Applies a committed red operation and returns its answer. */
   applyRed(operation: RedOperation, version: number): ReplyOrError {
-    const { site, snapshot, effects } = operation;
-    // It comes after all red operations before it, whether or not its site has
+    const { site, snapshot, effects, partition = 0 } = operation;
+    const entry = this.#origins.logs[partition] ?? RED;
+    // It comes after all red operations before it in its log, whether or not its site has
     // seen them. So a row that it only writes needs no certification.
     const stamp = {
       time: version,
       site,
-      entry: RED,
+      entry,
       version,
-      seen: snapshot.with(RED, version - 1),
+      seen: snapshot.with(entry, version - 1),
     };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
-    this.#stable[RED] = version;
+    this.#stable[entry] = version;
     this.#version += 1;
     const { shadow, args, reply, domainError } = operation;
     if (domainError !== undefined) return toError(domainError);

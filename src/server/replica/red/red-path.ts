@@ -1,7 +1,7 @@
 /**
  * Red operations at one site (RedBlue, OSDI 2012, §6.1, with certification
- * instead of a serial number): the red order as this site takes it in
- * (`order/`), and the requests that the site itself has in it (`requests/`).
+ * instead of a serial number): the red log of each partition as this site takes
+ * it in (`order/`), and the requests that the site itself has (`requests/`).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../records/certification-result.ts';
@@ -19,18 +19,24 @@ import {
 } from '../../records/failures.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { Origin } from '../../records/origin.ts';
-import type {
-  CloseRecord,
-  OperationId,
-  RedOperation,
-  RedRecord,
+import {
+  getPartition,
+  type BlueOperation,
+  type CloseRecord,
+  type OperationId,
+  type RedOperation,
+  type RedRecord,
 } from '../../records/records.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { RedOrder } from './order/red-order.ts';
-import { isClientFull, RedAdmission } from './requests/red-admission.ts';
+import {
+  isClientFull,
+  RedAdmission,
+  shareLimits,
+} from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
@@ -40,38 +46,61 @@ import {
   type RedRequest,
   type StartOptions,
 } from './requests/red-requests.ts';
+import { getStampOf } from '../../records/vector.ts';
 import { conflictError } from './requests/retry-policy.ts';
 import { StrongReads } from './requests/strong-reads.ts';
 import { ThrottledRequests } from './requests/throttled-requests.ts';
 
+/** The parts of a submission that decide its home. */
+export type Homed = Pick<Submission, 'plan' | 'args'>;
+
+/** Creates the parts of each partition, by its ordinal. */
+export interface PartitionFactories {
+  readonly createOrder?: (partition: number) => RedOrder;
+  readonly createPipeline?: () => Pipeline;
+}
+
 export class RedPath {
-  readonly order: RedOrder;
-  readonly admission: RedAdmission;
-  /** Own operations that others depend on. It learns of each blue one. */
-  readonly pipeline: Pipeline;
+  /** By the ordinal of the partition, as all lists here. */
+  readonly orders: readonly RedOrder[];
+  readonly admissions: readonly RedAdmission[];
+  /** Own operations that others depend on. */
+  readonly #pipelines: readonly Pipeline[];
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
-  readonly #reads = new StrongReads();
-  readonly #throttled: ThrottledRequests;
+  readonly #reads: readonly StrongReads[];
+  readonly #throttled: readonly ThrottledRequests[];
   readonly #proposals: Proposals;
   readonly #executions: Executions;
   readonly #outcomeWaiters: OutcomeWaiters;
 
   constructor(
     core: ReplicaCore,
-    order: RedOrder = new RedOrder(core.options, core.state),
-    pipeline: Pipeline = new Pipeline(core),
+    {
+      createOrder = (partition) =>
+        new RedOrder(core.options, core.state, partition),
+      createPipeline = () => new Pipeline(core),
+    }: PartitionFactories = {},
   ) {
     this.#core = core;
-    this.order = order;
-    this.pipeline = pipeline;
     const { options } = core;
-    this.#throttled = new ThrottledRequests(options.service, options.origins);
-    this.admission = new RedAdmission(
-      options,
-      this.#requests,
-      this.#reads,
-      this.#throttled,
+    const partitions = [...options.origins.logs.keys()];
+    this.orders = partitions.map((partition) => createOrder(partition));
+    this.#pipelines = partitions.map(() => createPipeline());
+    const share = 1 / partitions.length;
+    this.#throttled = partitions.map(
+      () => new ThrottledRequests(options.service, options.origins, share),
+    );
+    this.#reads = partitions.map((partition) => new StrongReads(partition));
+    const limits = shareLimits(options, share);
+    this.admissions = partitions.map(
+      (partition) =>
+        new RedAdmission(
+          limits,
+          this.#requests.countsOf(partition),
+          this.#reads[partition] as StrongReads,
+          this.#throttled[partition] as ThrottledRequests,
+        ),
     );
     this.#proposals = new Proposals(core, this.#requests);
     this.#executions = new Executions(
@@ -80,7 +109,7 @@ export class RedPath {
         requests: this.#requests,
         proposals: this.#proposals,
         throttled: this.#throttled,
-        pipeline,
+        pipelines: this.#pipelines,
       },
       (request) => this.close(request),
     );
@@ -89,12 +118,33 @@ export class RedPath {
     );
   }
 
+  /** The red log of `main`. */
+  get order(): RedOrder {
+    return this.orders[0] as RedOrder;
+  }
+
+  /** Returns the ordinal of the partition that orders a submission. */
+  homeOf({ plan, args }: Homed): number {
+    return this.#core.options.partitions?.homeOf(plan, args) ?? 0;
+  }
+
+  /** Whether red operations whose home is that of the submission may begin. */
+  admissionOf(submission: Homed): RedAdmission {
+    return this.admissions[this.homeOf(submission)] as RedAdmission;
+  }
+
+  // These are called after every input. They are loops, because callbacks would
+  // be allocated at each call.
+
   get isBusy(): boolean {
-    return (
-      this.#requests.size > 0 ||
-      this.#reads.waitedCount > 0 ||
-      !this.order.isGateEmpty
-    );
+    if (this.#requests.size > 0 || !this.areGatesEmpty) return true;
+    for (const { waitedCount } of this.#reads) if (waitedCount > 0) return true;
+    return false;
+  }
+
+  get areGatesEmpty(): boolean {
+    for (const { isGateEmpty } of this.orders) if (!isGateEmpty) return false;
+    return true;
   }
 
   /**
@@ -102,7 +152,11 @@ export class RedPath {
    * if there is no such time.
    */
   get wakeAtMs(): number | undefined {
-    return this.#throttled.wakeAtMs;
+    let first: number | undefined;
+    for (const { wakeAtMs } of this.#throttled)
+      if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity))
+        first = wakeAtMs;
+    return first;
   }
 
   /** Red operations of this site that have not ended. */
@@ -117,10 +171,10 @@ export class RedPath {
   }
 
   /** Whether the operation is in flight here, or has ended. */
-  hasOperation(id: OperationId): boolean {
+  hasOperation(id: OperationId, submission: Homed): boolean {
     return (
       this.#requests.get(id) !== undefined ||
-      this.order.certifier.getOutcome(id) !== undefined
+      this.#orderOf(submission).certifier.getOutcome(id) !== undefined
     );
   }
 
@@ -128,8 +182,8 @@ export class RedPath {
    * Whether one more red operation would cost its client one that it may still
    * retry.
    */
-  isFullFor(identity: SubmissionIdentity): boolean {
-    const { certifier, outcomes } = this.order;
+  isFullFor(identity: SubmissionIdentity, submission: Homed): boolean {
+    const { certifier, outcomes } = this.#orderOf(submission);
     return isClientFull(
       [certifier.outcomes, outcomes.table],
       this.#requests,
@@ -147,7 +201,8 @@ export class RedPath {
     outcome: GeneratorOutcome,
     { isUndecided, rightsWaitedMs = 0 }: StartOptions,
   ): void {
-    const request = this.#requests.begin(id, submission);
+    const home = this.homeOf(submission);
+    const request = this.#requests.begin(id, submission, home);
     request.blockers = isUndecided ? 2 : 1;
     request.rightsWaitedMs = rightsWaitedMs;
     this.#executions.begin(request, outcome);
@@ -169,7 +224,8 @@ export class RedPath {
     submission: Submission,
     failure: CorrectableError,
   ): void {
-    const request = this.#requests.begin(id, submission);
+    const home = this.homeOf(submission);
+    const request = this.#requests.begin(id, submission, home);
     request.failure = failure;
     this.close(request);
   }
@@ -184,34 +240,50 @@ export class RedPath {
       this.#replyLeft(this.#requests.join(request, submission));
       return true;
     }
-    const ending = this.order.certifier.getOutcome(id);
+    const order = this.#orderOf(submission);
+    const ending = order.certifier.getOutcome(id);
     if (ending === undefined) return false;
     if (ending === EXPIRED)
       this.#core.reply(submission, 'strong', expiredError());
-    else this.#replyEnded(id, submission);
+    else this.#replyEnded(order, id, submission);
     return true;
   }
 
   /** A strong read is a marker in the red order, and is executed there. */
   read(id: OperationId, submission: Submission): void {
     const { site } = this.#core.options;
-    this.#proposals.propose(this.#reads.begin(id, site, submission));
+    const reads = this.#reads[this.homeOf(submission)];
+    if (reads !== undefined)
+      this.#proposals.propose(reads.begin(id, site, submission));
   }
 
   /**
-   * Proposes an operation of the site itself, without a caller. If there is no
-   * room, or if it is rejected, it is dropped.
+   * Proposes an operation of the site itself on one row, without a caller. If
+   * there is no room, or if it is rejected, it is dropped.
    */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
-    if (!this.admission.isFull) this.#proposals.proposeOwn(id, outcome);
+    const { partitions } = this.#core.options;
+    const [row] = outcome.choice?.effects ?? [];
+    const home = (row && partitions?.ofRow(row.table, row.key)) ?? 0;
+    if (this.admissions[home]?.isFull === false)
+      this.#proposals.proposeOwn(id, outcome, home);
   }
 
   /**
-   * Returns whether a marker of this start has passed. Then no proposal of an
-   * earlier start is to come. Proposes the marker once.
+   * Returns whether a marker of this start has passed in the red log of a
+   * partition. Then no proposal of an earlier start is to come there. Proposes
+   * the marker once.
    */
-  ensureMarkerPassed(marker: OperationId): boolean {
-    return this.#proposals.ensureMarkerPassed(marker);
+  ensureMarkerPassed(marker: OperationId, partition: number): boolean {
+    return this.#proposals.ensureMarkerPassed(marker, partition);
+  }
+
+  /** The same for the red logs of all partitions. */
+  ensureMarkersPassed(marker: OperationId): boolean {
+    let areAll = true;
+    for (const partition of this.orders.keys())
+      if (!this.ensureMarkerPassed(marker, partition)) areAll = false;
+    return areAll;
   }
 
   /**
@@ -230,8 +302,9 @@ export class RedPath {
    * leader, it leaves no trace.
    */
   abandon(id: OperationId, serial: number): void {
-    const read = this.#reads.abandon(id);
-    if (read !== undefined) {
+    for (const reads of this.#reads) {
+      const read = reads.abandon(id);
+      if (read === undefined) continue;
       const { submission, record } = read;
       this.#core.emit({ kind: 'withdraw', record });
       this.#core.reply(submission, 'strong', abandonedError(submission));
@@ -245,19 +318,25 @@ export class RedPath {
   }
 
   /**
-   * Nothing can be ordered for now. Reads, and operations that were not
+   * Nothing can be ordered for now in the red log of a partition. Reads, and operations that were not
    * proposed, end with nothing done. With `endsProposed` the callers of all
    * others are notified that the outcome is unknown.
    */
-  endWaiting(endsProposed: boolean): void {
-    for (const { submission, record } of this.#reads.takeAll()) {
+  endWaiting(endsProposed: boolean, partition: number): void {
+    const [reads, admission] = [
+      this.#reads[partition],
+      this.admissions[partition],
+    ];
+    if (reads === undefined || admission === undefined) return;
+    for (const { submission, record } of reads.takeAll()) {
       this.#core.emit({ kind: 'withdraw', record });
-      this.#core.reply(submission, 'strong', this.admission.fullError());
+      this.#core.reply(submission, 'strong', admission.fullError());
     }
     // The last first: an operation must not go on because one before it ended.
     for (const id of [...this.#requests.ids].toReversed()) {
       const request = this.#requests.get(id);
-      if (request === undefined || request.waiters.length === 0) continue;
+      if (request?.partition !== partition) continue;
+      if (request.waiters.length === 0) continue;
       if (endsProposed || !request.isProposed) this.#withdraw(request);
     }
   }
@@ -274,8 +353,9 @@ export class RedPath {
   }
 
   /** The record has not left this site, and never will. */
-  onWithdrawn({ id }: RedRecord): void {
-    this.#reads.end(id);
+  onWithdrawn(record: RedRecord): void {
+    const { id } = record;
+    this.#reads[getPartition(record)]?.end(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#drop(request);
   }
@@ -286,43 +366,65 @@ export class RedPath {
    */
   applyPassable(): boolean {
     let moved = false;
-    for (
-      let next = this.order.takePassable();
-      next !== undefined;
-      next = this.order.takePassable()
-    ) {
-      this.#pass(next);
-      moved = true;
+    for (const order of this.orders) {
+      for (
+        let next = order.takePassable();
+        next !== undefined;
+        next = order.takePassable()
+      ) {
+        this.#pass(order, next);
+        moved = true;
+      }
     }
     return moved;
   }
 
-  #pass({ record, decision }: GateItem): void {
+  /** A blue operation was applied. */
+  onBlueApplied({ effects }: BlueOperation): void {
+    for (const pipeline of this.#pipelines) pipeline.onChanged(effects);
+  }
+
+  /** Whether a record at a gate waits for operations of another log. */
+  waitsForLog(log: Origin): boolean {
+    const applied = getStampOf(this.#core.state.stable, log);
+    return this.orders.some(
+      ({ next, log: own }) =>
+        own !== log &&
+        next?.kind === 'operation' &&
+        getStampOf(next.snapshot, log) > applied,
+    );
+  }
+
+  #orderOf(submission: Homed): RedOrder {
+    return this.orders[this.homeOf(submission)] as RedOrder;
+  }
+
+  #pass(order: RedOrder, { record, decision }: GateItem): void {
     const { id } = record;
     this.#proposals.onDecided(id);
     switch (decision.kind) {
       case 'commit':
-        return this.#commit(record as RedOperation, decision.stamp);
+        return this.#commit(order, record as RedOperation, decision.stamp);
       case 'reject':
         return this.#reject(record as RedOperation, decision.conflict);
       case 'closed':
-        return this.end(id, toError((record as CloseRecord).failure));
+        return this.end(order, id, toError((record as CloseRecord).failure));
       case 'void':
-        return this.#endVoid(id);
+        return this.#endVoid(order, id);
       case 'expired':
-        return this.end(id, expiredError());
+        return this.end(order, id, expiredError());
       case 'marker':
-        return this.#passMarker(id);
+        return this.#passMarker(order, id);
     }
   }
 
-  #commit(operation: RedOperation, stamp: number): void {
+  #commit(order: RedOrder, operation: RedOperation, stamp: number): void {
     const { rights, options, state } = this.#core;
     this.#executions.onCommitting(operation);
-    const answer = this.order.apply(operation, stamp);
+    const answer = order.apply(operation, stamp);
     rights?.onApplied(operation);
     options.observer?.onApplied?.(operation, state);
-    this.end(operation.id, answer, operation.site);
+    this.end(order, operation.id, answer, operation.site);
   }
 
   #reject(operation: RedOperation, conflict: Conflict | undefined): void {
@@ -330,23 +432,25 @@ export class RedPath {
     this.#executions.onRejected(operation, conflict);
   }
 
-  #endVoid(id: OperationId): void {
-    const answer = this.order.outcomes.get(id);
+  #endVoid(order: RedOrder, id: OperationId): void {
+    const answer = order.outcomes.get(id);
     if (answer === undefined || answer === EXPIRED) return;
-    if (this.#requests.get(id) !== undefined) this.end(id, answer);
+    if (this.#requests.get(id) !== undefined) this.end(order, id, answer);
   }
 
-  #passMarker(id: OperationId): void {
-    this.#proposals.onMarker(id);
-    const submission = this.#reads.end(id);
+  #passMarker({ partition }: RedOrder, id: OperationId): void {
+    this.#proposals.onMarker(id, partition);
+    const submission = this.#reads[partition]?.end(id);
     if (submission !== undefined) this.replyToRead(submission);
   }
 
   protected replyToRead(submission: Submission): void {
     const { coverage, nowMs, options, state } = this.#core;
+    const home = this.homeOf(submission);
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
-      run: () => this.#core.reply(submission, 'strong', state.read(submission)),
+      run: () =>
+        this.#core.reply(submission, 'strong', state.read(submission, home)),
       late: () =>
         this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
@@ -358,24 +462,30 @@ export class RedPath {
    * delivered.
    */
   protected close(request: RedRequest): void {
-    const { id } = request;
+    const { id, partition } = request;
     const { site } = this.#core.options;
     const failure = toFailure(request.failure ?? conflictError(request));
-    const record: RedRecord = { kind: 'close', id, site, failure };
+    const close = { kind: 'close', id, site, failure } as const;
+    const record: RedRecord = partition === 0 ? close : { ...close, partition };
     request.record = record;
     this.#proposals.propose(record);
   }
 
   /**
-   * An operation has ended at all sites.
+   * An operation has ended at all sites, in the red log of its home.
    *
    * @param site where the record comes from that ended it, if it was proposed
    * by a site
    */
-  protected end(id: OperationId, answer: ReplyOrError, site?: Origin): void {
-    this.order.outcomes.set(id, answer);
+  protected end(
+    { outcomes, partition }: RedOrder,
+    id: OperationId,
+    answer: ReplyOrError,
+    site?: Origin,
+  ): void {
+    outcomes.set(id, answer);
     this.#outcomeWaiters.onEnded(id, answer);
-    this.#executions.onEnded(id);
+    this.#executions.onEnded(id, partition);
     const request = this.#requests.get(id);
     if (request === undefined) return;
 
@@ -401,7 +511,8 @@ export class RedPath {
     this.#executions.remove(request, false);
     // Another copy that waits here may still be executed.
     const isAllKnown =
-      this.#proposals.hasMarkerPassed && !this.#core.hasWaiter(request.id);
+      this.#proposals.hasMarkerPassed(request.partition) &&
+      !this.#core.hasWaiter(request.id);
     for (const waiter of request.waiters)
       this.#replyDropped(waiter, isAllKnown);
     for (const follower of this.#requests.drop(request))
@@ -410,7 +521,7 @@ export class RedPath {
   }
 
   #replyDropped(submission: Submission, isAllKnown: boolean): void {
-    const { waitsFor } = this.admission;
+    const { waitsFor } = this.admissionOf(submission);
     if (waitsFor === undefined) {
       const error = droppedError(submission, isAllKnown);
       this.#core.reply(submission, 'strong', error);
@@ -429,7 +540,7 @@ export class RedPath {
   /** Only the latest waiters are answered when an operation ends. */
   #replyLeft(submission: Submission | undefined): void {
     if (submission === undefined) return;
-    const { waitsFor } = this.admission;
+    const { waitsFor } = this.admissionOf(submission);
     const error =
       waitsFor === undefined
         ? callerLeftError()
@@ -437,13 +548,13 @@ export class RedPath {
     this.#core.reply(submission, 'strong', error);
   }
 
-  #replyEnded(id: OperationId, submission: Submission): void {
-    const answer = this.order.outcomes.get(id);
+  #replyEnded(order: RedOrder, id: OperationId, submission: Submission): void {
+    const answer = order.outcomes.get(id);
     if (answer !== undefined && answer !== EXPIRED)
       this.#core.reply(submission, 'strong', answer);
     // An operation that has ended and is not behind the gate has an answer,
     // unless the answers of its client have been forgotten.
-    else if (answer === undefined && this.order.isAtGate(id))
+    else if (answer === undefined && order.isAtGate(id))
       this.#outcomeWaiters.add(id, submission);
     else this.#core.reply(submission, 'strong', expiredError());
   }

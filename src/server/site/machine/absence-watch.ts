@@ -9,34 +9,38 @@ import { StalledSites } from '../../messages/stalled-sites.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
 import type { Replica } from '../../replica/replica.ts';
-import type { SiteOptions } from '../site-options.ts';
+import { getLogMembers, type SiteOptions } from '../site-options.ts';
 
 export class AbsenceWatch {
   readonly #options: SiteOptions;
   readonly #absent: AbsentSites;
   readonly #replica: Replica;
-  readonly #log: RedLog<RedRecord>;
+  /** By the ordinal of the partition. */
+  readonly #logs: readonly RedLog<RedRecord>[];
   readonly #stalled = new StalledSites();
 
   constructor(
     options: SiteOptions,
     absent: AbsentSites,
     replica: Replica,
-    log: RedLog<RedRecord>,
+    logs: readonly RedLog<RedRecord>[],
   ) {
     this.#options = options;
     this.#absent = absent;
     this.#replica = replica;
-    this.#log = log;
+    this.#logs = logs;
   }
 
   noteHeard(site: Origin, nowMs: number): void {
     if (this.#absent.noteHeard(site, nowMs)) this.#updateReceivers();
   }
 
-  /** The members have changed: the red log goes to other sites. */
+  /** The members have changed: the red logs go to other sites. */
   onMembersChanged(): void {
-    this.#log.setMembers?.(this.#absent.logMembers);
+    for (const [partition, log] of this.#logs.entries())
+      log.setMembers?.(
+        getLogMembers(this.#options, partition, this.#absent.logMembers),
+      );
   }
 
   tick(nowMs: number): void {
@@ -76,9 +80,8 @@ export class AbsenceWatch {
   }
 
   #reportStalled(site: Origin, nowMs: number): void {
-    const confirmed =
-      this.#replica.blue.streams.getConfirmed(site) +
-      (this.#log.getConfirmed?.(site) ?? 0);
+    let confirmed = this.#replica.blue.streams.getConfirmed(site);
+    for (const log of this.#logs) confirmed += log.getConfirmed?.(site) ?? 0;
     const backlog = this.#getBacklog(site);
     const heardAtMs = this.#absent.getHeardAtMs(site);
     if (this.#stalled.note(site, { confirmed, backlog, heardAtMs }, nowMs))
@@ -86,10 +89,10 @@ export class AbsenceWatch {
   }
 
   #getBacklog(site: Origin): number {
-    return Math.max(
-      this.#replica.blue.streams.getBacklog(site),
-      this.#log.getBacklog?.(site) ?? 0,
-    );
+    let most = this.#replica.blue.streams.getBacklog(site);
+    for (const log of this.#logs)
+      most = Math.max(most, log.getBacklog?.(site) ?? 0);
+    return most;
   }
 
   #updateReceivers(): void {

@@ -1,57 +1,66 @@
 /**
  * Cuts of a site's state: what a checkpoint contains, taken between two inputs.
  */
-import type { RedLog } from '../../log/red-log.ts';
+import { getRedKind } from '../../log/local-log.ts';
+import type { LogCounts } from '../../log/log-positions.ts';
+import type { SavedLog } from '../../log/red-log.ts';
 import type {
   CheckpointCut,
   SavedSiteState,
 } from '../../log/recovered-state.ts';
-import type { RedRecord } from '../../records/records.ts';
 import type { Replica } from '../../replica/replica.ts';
-import type { RedIntake } from './red-intake.ts';
+import type { RedLogs } from './red-logs.ts';
 
 export class CheckpointCuts {
   readonly #replica: Replica;
-  readonly #log: RedLog<RedRecord>;
-  readonly #redIntake: RedIntake;
-  /** The length of the red log at the last cut. */
-  #cutAt: number | undefined;
+  readonly #redLogs: RedLogs;
+  /** The lengths of the red logs at the last cut. */
+  #cutAt: readonly number[] | undefined;
 
-  constructor(replica: Replica, log: RedLog<RedRecord>, redIntake: RedIntake) {
+  constructor(replica: Replica, redLogs: RedLogs) {
     this.#replica = replica;
-    this.#log = log;
-    this.#redIntake = redIntake;
+    this.#redLogs = redLogs;
   }
 
   /**
-   * Returns why no cut can be made now, if so: the red log and the records that
+   * Returns why no cut can be made now, if so: a red log and the records that
    * were taken from it do not agree.
    */
   findProblem(): string | undefined {
-    const { halt, next } = this.#redIntake;
-    if (halt !== undefined)
-      return `the site takes no more of the red log, since ${halt.message}`;
-    // An engine may have jumped, and not have shown that yet.
-    if (this.#log.save().delivered === next) return undefined;
-    return 'the red log is ahead of what it has delivered';
+    for (const [partition, { halt, next }] of this.#redLogs.intakes.entries()) {
+      if (halt !== undefined)
+        return `the site takes no more of the red log, since ${halt.message}`;
+      // An engine may have jumped, and not have shown that yet.
+      if (this.#redLogs.nodes[partition]?.save().delivered !== next)
+        return 'the red log is ahead of what it has delivered';
+    }
+    return undefined;
   }
 
   create(): CheckpointCut {
-    this.#cutAt = this.#redIntake.next;
+    this.#cutAt = this.#redLogs.intakes.map(({ next }) => next);
     const { shared, own } = this.#replica.save();
+    const [log, ...logs] = this.#redLogs.nodes.map((item) => item.save());
     const smallParts: SavedSiteState = {
-      shared: { replica: shared, log: this.#log.save() },
+      shared: {
+        replica: shared,
+        log: log as SavedLog,
+        ...(logs.length > 0 && { logs }),
+      },
       own,
     };
-    const contained = {
+    const contained: LogCounts = {
       local: this.#replica.syncedLength,
-      red: this.#replica.redDelivered,
+      red: 0,
     };
+    const { orders } = this.#replica.red;
+    for (const [partition, { deliveredCount }] of orders.entries())
+      contained[getRedKind(partition)] = deliveredCount;
     return { smallParts, contained };
   }
 
   onCheckpointed(): void {
-    this.#redIntake.onCheckpointed();
-    if (this.#cutAt !== undefined) this.#log.release(this.#cutAt);
+    for (const [partition, length] of this.#cutAt?.entries() ?? [])
+      this.#redLogs.nodes[partition]?.release(length);
   }
 }

@@ -10,13 +10,14 @@ import {
   mayHaveStartedError,
   unconfirmedError,
 } from '../../records/failures.ts';
-import type { RedRecord } from '../../records/records.ts';
+import { getPartition, type RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../replica/core/submissions.ts';
 import type { Replica } from '../../replica/replica.ts';
 
 export class EarlyUpdates {
   readonly #replica: Replica;
-  readonly #log: RedLog<RedRecord>;
+  /** By the ordinal of the partition. */
+  readonly #logs: readonly RedLog<RedRecord>[];
   #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
@@ -29,10 +30,10 @@ export class EarlyUpdates {
   constructor(
     untilMs: number | undefined,
     replica: Replica,
-    log: RedLog<RedRecord>,
+    logs: readonly RedLog<RedRecord>[],
   ) {
     this.#replica = replica;
-    this.#log = log;
+    this.#logs = logs;
     this.#isUnconfirmed = untilMs !== undefined;
     this.#untilMs = untilMs;
     replica.blue.isHeld = this.#isUnconfirmed;
@@ -73,7 +74,7 @@ export class EarlyUpdates {
   propose(record: RedRecord, nowMs: number): void {
     if (this.#isUnconfirmed && record.kind !== 'member')
       this.#records.push(record);
-    else this.#log.propose(record, nowMs);
+    else this.#logOf(record)?.propose(record, nowMs);
   }
 
   /** Takes a record back, if it has not left this site. */
@@ -83,9 +84,13 @@ export class EarlyUpdates {
     else red.onNotWithdrawn(record);
   }
 
+  #logOf(record: RedRecord): RedLog<RedRecord> | undefined {
+    return this.#logs[getPartition(record)];
+  }
+
   #remove(record: RedRecord): boolean {
     const index = this.#records.indexOf(record);
-    if (index < 0) return this.#log.withdraw(record);
+    if (index < 0) return this.#logOf(record)?.withdraw(record) === true;
     this.#records.splice(index, 1);
     return true;
   }
@@ -112,7 +117,7 @@ export class EarlyUpdates {
     this.#untilMs = undefined;
     this.#replica.blue.isHeld = false;
     for (const record of this.#records.splice(0))
-      this.#log.propose(record, nowMs);
+      this.#logOf(record)?.propose(record, nowMs);
     for (const update of this.#updates.splice(0))
       this.#replica.submit(update, nowMs, wallMs);
   }

@@ -1,4 +1,4 @@
-/** How much a site keeps because its red log has halted. */
+/** How much a site keeps because one of its red logs has halted. */
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
 
@@ -10,6 +10,7 @@ import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
 export class HaltedBytes {
   readonly max: number;
   #count = 0;
+  #hasBegun = false;
   /**
    * The bytes that the start has found behind its checkpoint, since an earlier
    * halt may have kept them. It is 0 after the next checkpoint.
@@ -25,8 +26,15 @@ export class HaltedBytes {
     return this.#count >= this.max;
   }
 
-  /** The red log has halted, while operations of this size wait for it. */
+  /** The first red log has halted, and more is kept from now on. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** A red log has halted, while operations of this size wait. */
   begin(waitingBytes: number): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     this.#count += this.#found + waitingBytes;
   }
 

@@ -1,12 +1,17 @@
 /**
- * What a site takes of its red log, and what it keeps once the log has halted.
+ * What a site takes of one red log, and what it keeps once the log has halted.
  * No checkpoint is made after a halt, so that all entries stay: beyond a limit
  * the site takes no more updates.
  */
 import type { LogOutput } from '../../log/red-log.ts';
 import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
-import { haltedFullError, redHaltedError } from '../../records/failures.ts';
+import {
+  haltedFullError,
+  redHaltedError,
+  redLogFullError,
+} from '../../records/failures.ts';
 import type { RedRecord } from '../../records/records.ts';
+import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
 import type { HaltedBytes } from './halted-bytes.ts';
 
@@ -14,13 +19,17 @@ export class RedIntake {
   readonly #consumer: RedLogConsumer<RedRecord>;
   readonly #bytes: HaltedBytes;
   readonly #replica: Replica;
+  readonly #partition: number;
   #isReported = false;
 
+  /** @param bytes what the site keeps, whichever of its red logs has halted */
   constructor(
     consumer: RedLogConsumer<RedRecord>,
     bytes: HaltedBytes,
     replica: Replica,
+    partition: number,
   ) {
+    this.#partition = partition;
     this.#consumer = consumer;
     this.#bytes = bytes;
     this.#replica = replica;
@@ -33,11 +42,6 @@ export class RedIntake {
   /** The position in the log of the record that comes next. */
   get next(): number {
     return this.#consumer.next;
-  }
-
-  /** Whether the site keeps as much as it may for a log that has halted. */
-  get isFull(): boolean {
-    return this.#bytes.isFull;
   }
 
   /** Returns the records that are new and come next. */
@@ -56,23 +60,27 @@ export class RedIntake {
     const { halt } = this;
     if (halt === undefined || this.#isReported) return undefined;
     this.#isReported = true;
-    this.#replica.red.admission.halted = redHaltedError(halt.message);
+    this.#admission.halted = redHaltedError(halt.message);
     this.#bytes.begin(this.#replica.blue.streams.waitingBytes);
-    this.#refuseIfFull();
+    this.refuseIfFull();
     return halt;
   }
 
-  onStored(entries: readonly unknown[]): void {
-    if (this.#consumer.halt === undefined) return;
-    this.#bytes.addWritten(entries);
-    this.#refuseIfFull();
+  /**
+   * The server of the log is nearly full, and why. Without a message it is not
+   * any more.
+   */
+  noteFull(message: string | undefined): void {
+    this.#admission.overload =
+      message === undefined ? undefined : redLogFullError(message);
   }
 
-  onCheckpointed(): void {
-    this.#bytes.onCheckpointed();
+  get #admission(): RedAdmission {
+    return this.#replica.red.admissions[this.#partition] as RedAdmission;
   }
 
-  #refuseIfFull(): void {
+  /** Refuses updates if the site keeps as much as it may. */
+  refuseIfFull(): void {
     if (this.#bytes.isFull)
       this.#replica.writes.rejection = haltedFullError(this.#bytes.max);
   }

@@ -1,6 +1,6 @@
 /**
- * Whether red operations can be ordered, as far as the connections of this site
- * show. They need the leader and a majority of the sites.
+ * Whether red operations of one partition can be ordered, as far as the
+ * connections of this site show. They need the leader and a majority of the sites.
  */
 import type { Origin, Origins } from '../../records/origin.ts';
 
@@ -9,6 +9,8 @@ export interface RedReachOptions {
   readonly site: Origin;
   readonly origins: Origins;
   readonly redLeader?: Origin | undefined;
+  /** The sites that count for a majority. Default: all that are open */
+  readonly voters?: readonly Origin[] | undefined;
 }
 
 /** The red operations that wait while none can be ordered. */
@@ -88,11 +90,13 @@ export class RedReach {
    * connected.
    */
   #findMissing(): readonly Origin[] {
-    const { site, redLeader: leader, origins } = this.#options;
+    const { site, redLeader: leader, origins, voters: named } = this.#options;
     if (leader === undefined) return [];
     if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
     const voters = origins.sites.filter(
-      (origin) => origins.get(origin).state === 'open',
+      (origin) =>
+        origins.get(origin).state === 'open' &&
+        named?.includes(origin) !== false,
     );
     const missing = voters.filter((origin) => this.#lost.has(origin));
     return 2 * (voters.length - missing.length) > voters.length ? [] : missing;

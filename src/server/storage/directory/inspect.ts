@@ -16,7 +16,13 @@ import {
   parseIdentity,
   rejectForeignOrigin,
 } from './node-identity.ts';
-import { getSavedSite, type LogPositions } from '../../log/recovered-state.ts';
+import {
+  countEntry,
+  pickPositions,
+  type LogCounts,
+  type LogPositions,
+} from '../../log/log-positions.ts';
+import { getSavedSite } from '../../log/recovered-state.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { readKey, rejectMissingSites } from './data-directory.ts';
 import type { Files } from '../disk/files.ts';
@@ -256,10 +262,9 @@ function inspectLog(
   const file = `${folder}/${formatFileName(number, 'log')}`;
   const bytes = files.read(file);
   const { header, entries, damage } = readLog(bytes, number);
-  const counts = { local: 0, red: 0 };
-  for (const { log } of entries) counts[log] += 1;
-  const start =
-    header === undefined ? null : { local: header.local, red: header.red };
+  const counts: LogCounts = { local: 0, red: 0 };
+  for (const { log } of entries) countEntry(counts, log);
+  const start = header === undefined ? null : pickPositions(header);
   return {
     file,
     bytes: bytes.length,

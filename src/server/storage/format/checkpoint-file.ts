@@ -5,7 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
-import type { LogPositions } from '../../log/recovered-state.ts';
+import type { LogPositions } from '../../log/log-positions.ts';
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';

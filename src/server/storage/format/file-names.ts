@@ -2,10 +2,11 @@
  * The names of the files in a site's directory, and the content of their first
  * frames.
  */
+import type { LogPositions } from '../../log/log-positions.ts';
 
 /**
- * Returns the directory of a site's files in a data directory. Both logs are in
- * the same files.
+ * Returns the directory of a site's files in a data directory. All its logs are
+ * in the same files.
  */
 export function getLogDirectory(site: string): string {
   return `sites/${site}`;
@@ -58,7 +59,7 @@ export function describeFormat(format: number): string {
 }
 
 /** The first frame of a segment: the positions of its entries in the logs. */
-export interface SegmentHeader {
+export interface SegmentHeader extends LogPositions {
   readonly format: number;
   /** The term of the writer: the number of the first file of its start. */
   readonly term: number;
@@ -66,22 +67,14 @@ export interface SegmentHeader {
    * The name of the site that owns it. Without a name, any site may read it.
    */
   readonly site?: string;
-  readonly local: number;
-  readonly red: number;
   /**
    * The last checkpoint when the file was created, and its positions in the
    * logs.
    */
-  readonly checkpoint?: {
-    readonly file: number;
-    readonly local: number;
-    readonly red: number;
-  };
+  readonly checkpoint?: LogPositions & { readonly file: number };
 }
 
 /** A complete segment, and the positions of its first entries in the logs. */
-export interface Segment {
+export interface Segment extends LogPositions {
   readonly number: number;
-  readonly local: number;
-  readonly red: number;
 }

@@ -3,6 +3,11 @@
  * damaged later.
  */
 import { HEADER_BYTES, decodeFrames, findFrames } from './frames.ts';
+import {
+  countEntry,
+  type LogCounts,
+  type LogPositions,
+} from '../../log/log-positions.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
 
@@ -13,7 +18,7 @@ export interface LogDamage {
   /** The number of unreadable frames, and of readable ones after them. */
   readonly frames: { readonly lost: number; readonly later: number };
   /** Entries in the later frames. */
-  readonly laterEntries: { readonly local: number; readonly red: number };
+  readonly laterEntries: LogPositions;
 }
 
 export interface FoundLog {
@@ -70,9 +75,9 @@ function findDamage(
     ({ index, isSettled }) => isSettled || index >= firstBegunAfter,
   );
   if (last === undefined || !isProven) return undefined;
-  const laterEntries = { local: 0, red: 0 };
+  const laterEntries: LogCounts = { local: 0, red: 0 };
   for (const { payload } of later)
-    for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
+    for (const { log } of unpackEntries(payload)) countEntry(laterEntries, log);
   const lost = last.index + 1 - end.index - later.length;
   return {
     position: end.position,

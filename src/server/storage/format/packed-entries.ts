@@ -10,18 +10,31 @@ import type {
   BlueEntry,
   BlueOperation,
   LocalEntry,
+  RedDelivered,
 } from '../../records/records.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { FRAME_DEPTH, reader, writer } from './value-text.ts';
-import type { LogKind } from '../../log/local-log.ts';
+import {
+  getPartitionOf,
+  getRedKind,
+  type LogKind,
+} from '../../log/local-log.ts';
 
 export interface LoggedEntry {
   readonly log: LogKind;
   readonly entry: unknown;
 }
 
-/** The kind of an entry, as the first element. */
+/**
+ * The kind of an entry, as the first element. Behind the red log of `main` are
+ * those of the other partitions, in order.
+ */
 const ENTRY_KINDS = { blue: 0, local: 1, red: 2 } as const;
+
+function getEntryKind(log: LogKind): number {
+  if (log === 'local' || log === 'red') return ENTRY_KINDS[log];
+  return ENTRY_KINDS.red + (getPartitionOf(log) ?? 0);
+}
 
 /** What was last written, and need not be repeated. */
 class LastWritten {
@@ -58,7 +71,7 @@ export function packEntries(
 function writeEntry({ log, entry }: LoggedEntry, reported: LastWritten): void {
   if (isBlue(entry)) return writeBlue(entry, reported);
   writer.writeArrayHead(2);
-  writer.writeValue(ENTRY_KINDS[log], 0);
+  writer.writeValue(getEntryKind(log), 0);
   writePart(entry);
 }
 
@@ -88,21 +101,24 @@ type PackedEntry =
   | readonly [
       kind: typeof ENTRY_KINDS.blue,
       operation: ListedOperation,
-      redDelivered?: number | null,
+      redDelivered?: RedDelivered | null,
       /** Left out if it is the same as last time. */
       client?: string,
     ]
-  | readonly [
-      kind: typeof ENTRY_KINDS.local | typeof ENTRY_KINDS.red,
-      entry: unknown,
-    ];
+  | readonly [kind: number, entry: unknown];
+
+const isBlueEntry = (
+  packed: PackedEntry,
+): packed is Extract<PackedEntry, { 0: typeof ENTRY_KINDS.blue }> =>
+  packed[0] === ENTRY_KINDS.blue;
 
 function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
-  if (packed[0] !== ENTRY_KINDS.blue)
-    return {
-      log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local',
-      entry: packed[1],
-    };
+  if (!isBlueEntry(packed)) {
+    const [kind, entry] = packed;
+    const log =
+      kind === ENTRY_KINDS.local ? 'local' : getRedKind(kind - ENTRY_KINDS.red);
+    return { log, entry };
+  }
   const [, listed, redDelivered = null, client] = packed;
   if (client !== undefined) reported.client = client;
   const operation = readOperation(listed, reported);

@@ -7,9 +7,9 @@ import type {
   Section,
   SectionRows,
 } from '../../records/checkpoint.ts';
+import type { LogPositions } from '../../log/log-positions.ts';
 import {
   getSavedSite,
-  type LogPositions,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import { Checkpointer } from '../checkpointer.ts';

@@ -119,8 +119,11 @@ export class RejectionChecker implements Checker {
   /** Returns whether the red log of the site has halted. */
   #isHalted(site: Origin): boolean {
     return (
-      this.#context.sites.find(({ origin }) => origin === site)?.machine
-        ?.replica.red.admission.halted !== undefined
+      this.#context.sites
+        .find(({ origin }) => origin === site)
+        ?.machine?.replica.red.admissions.some(
+          ({ halted }) => halted !== undefined,
+        ) === true
     );
   }
 

@@ -45,7 +45,8 @@ export function compareByTime(a: Change, b: Change): number {
     item.time - other.time ||
     item.site - other.site ||
     // At one site, red operations come after blue ones.
-    other.list - item.list ||
+    Number(item.list !== item.site) - Number(other.list !== other.site) ||
+    item.list - other.list ||
     item.place - other.place ||
     a.index - b.index
   );

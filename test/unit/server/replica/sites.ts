@@ -4,6 +4,8 @@ import {
   SEQUENCED_MESSAGE_FORMAT,
   type SequencedMessage,
 } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { LogKind, PartitionLogKind } from '../../../../src/server/log/local-log.ts';
+import { getLogKinds, type LogCounts } from '../../../../src/server/log/log-positions.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import type { LogMessage } from '../../../../src/server/log/red-log.ts';
@@ -40,6 +42,13 @@ export interface Outcome {
 
 /** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
 export type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (count: number) => number };
+
+/** What a site has stored, by log. */
+export interface StoredLogs {
+  local: unknown[];
+  red: unknown[];
+  [partition: PartitionLogKind]: unknown[];
+}
 
 /** The home by its place, as all sites here. */
 type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
@@ -82,8 +91,8 @@ export class Sites {
   readonly memberOutputs: [site: number, output: MemberOutput][] = [];
   /** Rights that were lost with closed sites, by the site that has reported them. */
   readonly lostRights: [site: number, origin: Origin, lost: readonly LostRight[]][] = [];
-  protected readonly logs: { local: unknown[]; red: unknown[] }[];
-  protected readonly synced: { local: number; red: number }[];
+  protected readonly logs: StoredLogs[];
+  protected readonly synced: LogCounts[];
   /** By site, start and serial, which are counted from 1 at each start. */
   readonly #outcomes = new Map<string, Outcome>();
   /** With what sites have begun that had a checkpoint. */
@@ -175,8 +184,12 @@ export class Sites {
 
   /** The logs of a site as they are now. */
   copyLogs(site: number): RecoveredState {
-    const { local = [], red = [] } = this.logs[site] ?? {};
-    return { local: { start: 0, entries: [...local] }, red: { start: 0, entries: [...red] } } as RecoveredState;
+    const logs = this.logs[site] ?? { local: [], red: [] };
+    const [local, red, ...partitions] = getLogKinds(logs).map((kind) => ({
+      start: 0,
+      entries: [...(logs[kind] ?? [])],
+    }));
+    return { local, red, ...(partitions.length > 0 && { partitions }) } as RecoveredState;
   }
 
   /** What a site finds at its next start: its logs, behind the checkpoint that it began with, if there was one. */
@@ -191,8 +204,7 @@ export class Sites {
     this.machines[site] = undefined;
     const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
-    logs.local.length = synced.local;
-    logs.red.length = synced.red;
+    for (const kind of getLogKinds(logs)) logs[kind]!.length = synced[kind] ?? 0;
   }
 
   /** The red log of a site that is down comes back without anything that it had. */
@@ -253,14 +265,15 @@ export class Sites {
     return this.submit(site, operation).value;
   }
 
-  /** Syncs all that the site has stored. Default: both logs. */
-  sync(site: number, which: readonly ('local' | 'red')[] = ['local', 'red']): void {
+  /** Syncs all that the site has stored. Default: all logs. */
+  sync(site: number, which: readonly LogKind[] = getLogKinds(this.logs[site] ?? {})): void {
     const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
     for (const log of which) {
-      if (synced[log] === logs[log].length) continue;
-      synced[log] = logs[log].length;
-      this.machines[site]?.onSynced(log, synced[log], this.nowMs, this.#clockOf(site));
+      const length = logs[log]?.length ?? 0;
+      if ((synced[log] ?? 0) === length) continue;
+      synced[log] = length;
+      this.machines[site]?.onSynced(log, length, this.nowMs, this.#clockOf(site));
       this.#act(site);
     }
   }
@@ -322,7 +335,7 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.logs[site]?.[output.log].push(...output.entries);
+      else if (output.kind === 'store') (this.logs[site]![output.log] ??= []).push(...output.entries);
       else if (
         output.kind === 'members' ||
         output.kind === 'changed' ||

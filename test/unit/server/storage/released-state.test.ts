@@ -1,7 +1,7 @@
 /** When the red log hears that it is not read again: once a checkpoint would survive a crash, and up to where that stands. */
 import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
-import type { LogPositions } from '../../../../src/server/log/recovered-state.ts';
+import type { LogPositions } from '../../../../src/server/log/log-positions.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
 import { enqueue } from '../../../../src/operations/index.ts';

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { RowChanges } from '../../../../src/server/records/checkpoint.ts';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { CheckpointSource } from '../../../../src/server/log/site-storage.ts';
-import type { LogKind } from '../../../../src/server/log/local-log.ts';
-import type { CheckpointCut, LogPositions, RecoveredState } from '../../../../src/server/log/recovered-state.ts';
+import type { LOG_KINDS } from '../../../../src/server/log/local-log.ts';
+import type { LogPositions } from '../../../../src/server/log/log-positions.ts';
+import type { CheckpointCut, RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import type { Timing } from '../../../../src/server/storage/disk/files.ts';
@@ -16,18 +17,21 @@ import { Timeline } from '../../../../src/testing/simulator/timeline.ts';
 
 export const FOLDER = 'site';
 
+/** The logs that these storages have. */
+type KnownLog = (typeof LOG_KINDS)[number];
+
 /** A state that is the list of entries of both logs. It counts the entries that were reported as synced. */
 export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
   /** What was found. */
   readonly stored: RecoveredState;
-  readonly synced: Record<LogKind, number>;
+  readonly synced: Record<KnownLog, number>;
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
-  readonly entries: Record<LogKind, unknown[]> = { local: [], red: [] };
+  readonly entries: Record<KnownLog, unknown[]> = { local: [], red: [] };
   /** Other sites need entries from this number on, of both logs or of each. */
   neededFrom: number | LogPositions = Infinity;
-  readonly sections: Record<LogKind | 'lengths', Section>;
+  readonly sections: Record<KnownLog | 'lengths', Section>;
   readonly #lengthsChanges = new RowChanges<'now'>();
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
@@ -57,7 +61,8 @@ export class TestSite implements CheckpointSource {
     }
     this.synced = { local: this.entries.local.length, red: this.entries.red.length };
     this.storage.attach(this, {
-      onSynced: (log, length) => {
+      onSynced: (kind, length) => {
+        const log = kind as KnownLog;
         for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
         this.synced[log] = length;
         this.#lengthsChanges.add('now');
@@ -76,12 +81,12 @@ export class TestSite implements CheckpointSource {
     return { smallParts: { ...this.synced }, contained: { ...this.synced } };
   }
 
-  append(log: LogKind, ...entries: unknown[]): void {
+  append(log: KnownLog, ...entries: unknown[]): void {
     this.entries[log].push(...entries);
     this.storage.append(log, entries);
   }
 
-  readonly #changes: Record<LogKind, RowChanges<number>> = { local: new RowChanges(), red: new RowChanges() };
+  readonly #changes: Record<KnownLog, RowChanges<number>> = { local: new RowChanges(), red: new RowChanges() };
 
   /** One row that changes all the time. */
   #lengths(): Section {
@@ -97,7 +102,7 @@ export class TestSite implements CheckpointSource {
   }
 
   /** Entries by their places; only synced ones, as of a site's state. */
-  #section(log: LogKind): Section {
+  #section(log: KnownLog): Section {
     const changes = this.#changes[log];
     const all = this.entries[log];
     return {

@@ -1,13 +1,13 @@
 /**
- * Certification of red operations. It is a function of the red log's prefix
- * alone, so that every site decides alike without messages (deferred update
- * replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1). An operation commits
+ * Certification of the red operations of one partition. It is a function of the
+ * prefix of its red log alone, so that every site decides alike without
+ * messages (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1). An operation commits
  * if no red operation that committed after its snapshot has written what it
  * read. The operations that it depends on are an exception: they must have
  * committed in the executions that it names. Commit stamps grow with the log.
  * Rejected and repeated operations get none.
  */
-import type { Origin } from '../../../records/origin.ts';
+import { RED, type Origin } from '../../../records/origin.ts';
 import { Fifo } from '../../../collections/fifo.ts';
 import {
   RowChanges,
@@ -35,7 +35,7 @@ import type {
   RedOperation,
   RedRecord,
 } from '../../../records/records.ts';
-import { getRedStamp } from '../../../records/vector.ts';
+import { getStampOf } from '../../../records/vector.ts';
 import type {
   Conflict,
   CertificationDecision,
@@ -77,6 +77,7 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 /** The state that the red log's prefix determines. */
 export class Certifier implements Section {
   readonly #limits: CertifierLimits;
+  readonly #log: Origin;
   readonly #lastWrite = new Map<string, number>();
   readonly outcomes: IdTable<OperationOutcome>;
   readonly #window = new Fifo<CommitRecord>();
@@ -86,8 +87,10 @@ export class Certifier implements Section {
   #lastStamp = 0;
   readonly #changes = new RowChanges<number>();
 
-  constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
+  /** @param log the origin of the red log. Default: that of `main` */
+  constructor(limits: CertifierLimits = CERTIFIER_LIMITS, log: Origin = RED) {
     this.#limits = limits;
+    this.#log = log;
     this.outcomes = new IdTable(limits.maxOutcomes);
   }
 
@@ -178,7 +181,7 @@ export class Certifier implements Section {
     if (dependencies !== undefined)
       return this.#findDependencyConflict(operation, dependencies);
     if (reads.length === 0 && ranges.length === 0) return undefined;
-    const read = getRedStamp(snapshot);
+    const read = getStampOf(snapshot, this.#log);
     if (read < this.#windowStart) return { reason: 'window' };
     const conflicting = reads.filter(
       (item) => (this.#lastWrite.get(item) ?? 0) > read,
@@ -198,7 +201,7 @@ export class Certifier implements Section {
     after: readonly Execution[],
   ): Conflict | undefined {
     const { reads, ranges = [], snapshot } = operation;
-    const read = getRedStamp(snapshot);
+    const read = getStampOf(snapshot, this.#log);
     if (read < this.#windowStart) return { reason: 'window' };
     const written = reads.filter(
       (item) => (this.#lastWrite.get(item) ?? 0) > read,

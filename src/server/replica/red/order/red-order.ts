@@ -11,14 +11,15 @@ import type {
 } from '../../../records/checkpoint.ts';
 import { getClient } from '../../../records/operation-id.ts';
 import { RED, type Origin, type Origins } from '../../../records/origin.ts';
-import type {
-  OperationId,
-  RedOperation,
-  RedRecord,
+import {
+  getPartition,
+  type OperationId,
+  type RedOperation,
+  type RedRecord,
 } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
 import type { CertifierLimits } from '../../../records/retention-limits.ts';
-import { isCovered } from '../../../records/vector.ts';
+import { isCovered, type Vector } from '../../../records/vector.ts';
 import type { SiteState } from '../../core/site-state.ts';
 import { Certifier } from './certifier.ts';
 import { RedOutcomes } from './red-outcomes.ts';
@@ -28,14 +29,20 @@ export interface RedOrderOptions {
   readonly retentionLimits?: CertifierLimits | undefined;
 }
 
+/** Of `main`. */
+const MAIN = 0;
+
 export class RedOrder {
   readonly certifier: Certifier;
   readonly outcomes: RedOutcomes;
+  /** The ordinal of its partition, and the origin of its log. */
+  readonly partition: number;
+  readonly log: Origin;
   readonly #origins: Origins;
   readonly #state: SiteState;
   /**
-   * A record passes the gate once its blue dependencies are visible here, so
-   * that no snapshot lacks them.
+   * A record passes the gate once its blue dependencies, and those in other
+   * logs, are visible here, so that no snapshot lacks them.
    */
   readonly #gate = new Fifo<GateItem>();
   #deliveredCount = 0;
@@ -43,8 +50,14 @@ export class RedOrder {
   constructor(
     { origins, retentionLimits }: RedOrderOptions,
     state: SiteState,
-    certifier: Certifier = new Certifier(retentionLimits),
+    partition = MAIN,
+    certifier: Certifier = new Certifier(
+      retentionLimits,
+      origins.logs[partition],
+    ),
   ) {
+    this.partition = partition;
+    this.log = origins.logs[partition] ?? RED;
     this.#origins = origins;
     this.#state = state;
     this.certifier = certifier;
@@ -60,8 +73,20 @@ export class RedOrder {
     return this.#gate.isEmpty;
   }
 
+  /** The record that passes the gate next, if there is one. */
+  get next(): RedRecord | undefined {
+    return this.#gate.first?.record;
+  }
+
   get sections(): Readonly<Record<string, Section>> {
-    return { ...this.certifier.sections, ...this.outcomes.sections };
+    const sections = { ...this.certifier.sections, ...this.outcomes.sections };
+    if (this.partition === MAIN) return sections;
+    return Object.fromEntries(
+      Object.entries(sections).map(([name, section]) => [
+        `${name}-${this.partition}`,
+        section,
+      ]),
+    );
   }
 
   save(): SavedRedPath {
@@ -116,22 +141,33 @@ export class RedOrder {
 
   /**
    * A proposal of a closed site comes too late, and no site can have seen a
-   * record without an origin.
+   * record without an origin. A record of another partition is in the wrong
+   * log.
    */
   protected isVoid(record: RedRecord): boolean {
     return (
       !this.#origins.isMember(record.site) ||
-      (record.kind === 'operation' &&
-        record.snapshot.length > this.#origins.size)
+      getPartition(record) !== this.partition ||
+      (record.kind === 'operation' && !this.#isVector(record.snapshot))
     );
   }
 
+  /** Whether it names this log, and no origin that is not known. */
+  #isVector({ length }: Vector): boolean {
+    return length > this.log && length <= this.#origins.size;
+  }
+
+  /**
+   * Whether the snapshot of a record is covered, without the entry of its own
+   * log. A cause in that log was applied before the record was appended. So the
+   * gates of two logs never wait for each other.
+   */
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
     return isCovered(
       record.snapshot,
       this.#state.stable,
-      RED,
+      this.log,
       this.#origins.finals,
     );
   }

@@ -30,19 +30,26 @@ import type { ThrottledRequests } from './throttled-requests.ts';
 export interface ExecutionParts {
   readonly requests: RedRequests;
   readonly proposals: Proposals;
+  /** By the ordinal of the partition. */
+  readonly throttled: readonly ThrottledRequests[];
+  readonly pipelines: readonly Pipeline[];
+}
+
+/** What the own operations of one home partition share. */
+interface PartitionParts {
   readonly throttled: ThrottledRequests;
   readonly pipeline: Pipeline;
+  readonly contention: Contention;
+  readonly resolver: DependencyResolver;
 }
 
 export class Executions {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
   readonly #proposals: Proposals;
-  readonly #throttled: ThrottledRequests;
-  readonly #pipeline: Pipeline;
-  readonly #contention: Contention;
+  /** By the ordinal of the partition. */
+  readonly #partitions: readonly PartitionParts[];
   readonly #preliminaryResults: PreliminaryResults;
-  readonly #dependencyResolver: DependencyResolver;
   readonly #rightsWaiters: RightsWaiters;
   readonly #close: (request: RedRequest) => void;
   readonly #ready = new RunQueue<RedRequest>((request) => {
@@ -53,25 +60,26 @@ export class Executions {
   /** @param close ends a request that cannot be executed again */
   constructor(
     core: ReplicaCore,
-    { requests, proposals, throttled, pipeline }: ExecutionParts,
+    { requests, proposals, throttled, pipelines }: ExecutionParts,
     close: (request: RedRequest) => void,
   ) {
     this.#core = core;
     this.#requests = requests;
     this.#proposals = proposals;
-    this.#throttled = throttled;
-    this.#pipeline = pipeline;
     this.#close = close;
-    this.#contention = new Contention(core);
+    this.#partitions = pipelines.map((pipeline, partition) => {
+      const contention = new Contention(core);
+      return {
+        throttled: throttled[partition] as ThrottledRequests,
+        pipeline,
+        contention,
+        resolver: new DependencyResolver(core, pipeline, contention),
+      };
+    });
     this.#preliminaryResults = new PreliminaryResults(
       core,
       requests,
       throttled,
-    );
-    this.#dependencyResolver = new DependencyResolver(
-      core,
-      pipeline,
-      this.#contention,
     );
     this.#rightsWaiters = new RightsWaiters(core, requests);
   }
@@ -79,7 +87,8 @@ export class Executions {
   /** Begins a request, at once or when a throttle has a slot for it. */
   begin(request: RedRequest, outcome: GeneratorOutcome): void {
     this.#giveUpOnError(request, () => {
-      if (this.#throttled.enter(request, this.#core.nowMs))
+      const { throttled } = this.#partsOf(request);
+      if (throttled.enter(request, this.#core.nowMs))
         this.#enter(request, outcome);
     });
   }
@@ -89,13 +98,17 @@ export class Executions {
    * and those that have waited for an operation of another site.
    */
   admitWaiting(): void {
-    for (const waiter of this.#contention.takeWaiters()) this.release(waiter);
+    for (const parts of this.#partitions) this.#admitTo(parts);
+  }
+
+  #admitTo({ contention, throttled }: PartitionParts): void {
+    for (const waiter of contention.takeWaiters()) this.release(waiter);
 
     const { state, nowMs } = this.#core;
     for (
-      let next = this.#throttled.takeNext(nowMs);
+      let next = throttled.takeNext(nowMs);
       next !== undefined;
-      next = this.#throttled.takeNext(nowMs)
+      next = throttled.takeNext(nowMs)
     ) {
       const request = next;
       this.#giveUpOnError(request, () =>
@@ -116,28 +129,29 @@ export class Executions {
     // Effects leave the overlays before they are in the store, so that they are
     // never seen twice.
     if (request !== undefined) this.#preliminaryResults.remove(request);
+    const { pipeline, resolver } = this.#partsOf(operation);
     if (
       request?.pipelined !== undefined &&
       isLastAttempt(request, operation, this.#core.options)
     ) {
-      this.#pipeline.onCommitted(request);
-      this.#dependencyResolver.grow();
+      pipeline.onCommitted(request);
+      resolver.grow();
       return;
     }
-    if (request !== undefined) this.#pipeline.onNotCommitted(request);
-    this.#pipeline.onChanged(operation.effects);
+    if (request !== undefined) pipeline.onNotCommitted(request);
+    pipeline.onChanged(operation.effects);
   }
 
   onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
     const { options } = this.#core;
+    const { contention, pipeline, resolver } = this.#partsOf(operation);
     if (operation.site !== options.site)
-      this.#contention.onRejected(operation, conflict);
+      contention.onRejected(operation, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastAttempt(request, operation, options))
       return;
 
-    if (this.#pipeline.onNotCommitted(request) > 0)
-      this.#dependencyResolver.shrink();
+    if (pipeline.onNotCommitted(request) > 0) resolver.shrink();
     // Nothing of it is in flight until it is executed again, which may have to
     // wait.
     request.isProposed = false;
@@ -149,8 +163,8 @@ export class Executions {
   }
 
   /** An operation of any site has ended: requests that waited for it go on. */
-  onEnded(id: OperationId): void {
-    this.#contention.onEnded(id);
+  onEnded(id: OperationId, partition: number): void {
+    this.#partsOf({ partition }).contention.onEnded(id);
   }
 
   /**
@@ -160,12 +174,17 @@ export class Executions {
    */
   remove(request: RedRequest, isOwn: boolean): void {
     this.#preliminaryResults.remove(request);
-    this.#pipeline.onNotCommitted(request);
-    this.#throttled.release(request, this.#core.nowMs, isOwn);
+    const { pipeline, throttled } = this.#partsOf(request);
+    pipeline.onNotCommitted(request);
+    throttled.release(request, this.#core.nowMs, isOwn);
+  }
+
+  #partsOf({ partition = 0 }: { readonly partition?: number }): PartitionParts {
+    return this.#partitions[partition] as PartitionParts;
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
-    request.run = toStableRun(this.#core, outcome);
+    request.run = toStableRun(this.#core, outcome, request);
     const writer = this.#requests.findLastWriter(request.run.reads, request);
     request.canDepend = writer !== undefined;
     this.#preliminaryResults.deliver(request, outcome);
@@ -192,7 +211,11 @@ export class Executions {
   #runAndPropose(request: RedRequest): RightsShortfall | undefined {
     const { state } = this.#core;
     if (request.run?.version !== state.version)
-      request.run = toStableRun(this.#core, state.run(request.submission));
+      request.run = toStableRun(
+        this.#core,
+        state.run(request.submission),
+        request,
+      );
 
     const remaining = this.#rightsWaiters.findRemainingShortfall(
       request,
@@ -202,14 +225,17 @@ export class Executions {
     if (this.#rightsWaiters.queuesBehind(request, request.run.reads))
       return undefined;
 
-    const { run, dependencies, waitsFor, shortfall } =
-      this.#dependencyResolver.resolve(request, request.run);
+    const { pipeline, resolver } = this.#partsOf(request);
+    const { run, dependencies, waitsFor, shortfall } = resolver.resolve(
+      request,
+      request.run,
+    );
     if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
     if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
 
     const executions = getExecutions(dependencies);
     const record = createRecord(this.#core, request, run, executions);
-    this.#pipeline.add(request, record, dependencies);
+    pipeline.add(request, record, dependencies);
     this.#proposals.proposeWhenDurable(record);
     for (const follower of takeProposalWaiters(request)) this.release(follower);
     return undefined;

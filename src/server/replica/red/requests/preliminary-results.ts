@@ -19,12 +19,12 @@ import type { ReplyOrError } from '../../../records/reply.ts';
 export class PreliminaryResults {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
-  readonly #throttled: ThrottledRequests;
+  readonly #throttled: readonly ThrottledRequests[];
 
   constructor(
     core: ReplicaCore,
     requests: RedRequests,
-    throttled: ThrottledRequests,
+    throttled: readonly ThrottledRequests[],
   ) {
     this.#core = core;
     this.#requests = requests;
@@ -85,10 +85,9 @@ export class PreliminaryResults {
     answer: ReplyOrError,
     request: RedRequest,
   ): ReplyOrError {
-    const concurrentWriters = this.#throttled.getConcurrentWriters(
-      request,
-      this.#core.nowMs,
-    );
+    const concurrentWriters = this.#throttled[
+      request.partition
+    ]?.getConcurrentWriters(request, this.#core.nowMs);
     if (concurrentWriters === undefined || isCorrectableError(answer))
       return answer;
     return { ...answer, meta: { ...answer.meta, concurrentWriters } };

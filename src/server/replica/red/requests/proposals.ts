@@ -14,6 +14,7 @@ import type { ReplicaCore } from '../../core/replica-port.ts';
 import { toStableRun } from './read-dependencies.ts';
 import { createOwnDraft, createRecord } from './red-record.ts';
 import type { RedRequests } from './red-requests.ts';
+import { createMarker } from './strong-reads.ts';
 
 interface PendingRecord {
   readonly record: RedOperation;
@@ -31,9 +32,10 @@ export class Proposals {
   readonly #pending = new Fifo<PendingRecord>();
   /** Operations of the site itself that are proposed and not decided. */
   readonly #own = new Set<OperationId>();
-  /** The marker that this start has put into the red order. */
-  #marker: OperationId | undefined;
-  #hasMarkerPassed = false;
+  /** By partition: the marker that this start has put into its red log. */
+  readonly #markers: (OperationId | undefined)[] = [];
+  /** The partitions whose marker has passed. */
+  readonly #passed = new Set<number>();
 
   constructor(core: ReplicaCore, requests: RedRequests) {
     this.#core = core;
@@ -46,32 +48,39 @@ export class Proposals {
   }
 
   /**
-   * Whether a marker of this start has passed. No proposal of an earlier start
-   * comes after it.
+   * Whether a marker of this start has passed in the red log of a partition. No
+   * proposal of an earlier start comes after it there.
    */
-  get hasMarkerPassed(): boolean {
-    return this.#hasMarkerPassed;
+  hasMarkerPassed(partition: number): boolean {
+    return this.#passed.has(partition);
   }
 
-  /** Proposes the marker of this start once. Returns whether it has passed. */
-  ensureMarkerPassed(marker: OperationId): boolean {
-    if (this.#marker === undefined) {
-      this.#marker = marker;
+  /**
+   * Proposes the marker of this start once in the red log of a partition.
+   * Returns whether it has passed.
+   */
+  ensureMarkerPassed(marker: OperationId, partition: number): boolean {
+    if (this.#markers[partition] === undefined) {
+      this.#markers[partition] = marker;
       const { site } = this.#core.options;
-      this.propose({ kind: 'marker', id: marker, site });
+      this.propose(createMarker(marker, site, partition));
     }
-    return this.#hasMarkerPassed;
+    return this.hasMarkerPassed(partition);
   }
 
-  onMarker(id: OperationId): void {
-    if (id === this.#marker) this.#hasMarkerPassed = true;
+  onMarker(id: OperationId, partition: number): void {
+    if (id === this.#markers[partition]) this.#passed.add(partition);
   }
 
   /** Proposes an operation of the site itself, for which no caller waits. */
-  proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
+  proposeOwn(
+    id: OperationId,
+    outcome: GeneratorOutcome,
+    partition: number,
+  ): void {
+    const draft = createOwnDraft(id, outcome, partition);
     this.#own.add(id);
-    const run = toStableRun(this.#core, outcome);
-    const draft = createOwnDraft(id, outcome);
+    const run = toStableRun(this.#core, outcome, draft);
     this.proposeWhenDurable(createRecord(this.#core, draft, run, []));
   }
 

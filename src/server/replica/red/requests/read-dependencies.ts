@@ -6,6 +6,7 @@ import { isCorrectableError } from '../../../../correctable/errors.ts';
 import { findCertifiedReads } from '../../../generator/read-set.ts';
 import { MAX_PIPELINE_LENGTH, type Pipeline } from './pipeline.ts';
 import type { Contention } from './contention.ts';
+import type { RecordSource } from './red-record.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
 import type {
@@ -28,17 +29,28 @@ export interface ReadDependencies {
   readonly shortfall?: RightsShortfall | undefined;
 }
 
-/** Returns the outcome with the reads that must not change for it to hold. */
+/**
+ * Returns the outcome with the reads that must not change for it to hold.
+ *
+ * @throws CorrectableError `FINAL_FAILED` if it has rows of other partitions
+ * than the home of its request
+ */
 export function toStableRun(
   { state, options }: ReplicaCore,
   outcome: GeneratorOutcome,
+  { partition, submission: { plan } }: RunSource,
 ): StableRun {
-  return {
-    outcome,
-    reads: findCertifiedReads(outcome, options.service.tables),
-    version: state.version,
-  };
+  const reads = findCertifiedReads(outcome, options.service.tables);
+  const problem = state.partitionCheck?.findProblem(
+    { reads, choice: outcome.choice },
+    { plan, partition },
+  );
+  if (problem !== undefined) throw problem;
+  return { outcome, reads, version: state.version };
 }
+
+/** What was run, and the home partition that orders it. */
+type RunSource = Pick<RecordSource, 'partition' | 'submission'>;
 
 export class DependencyResolver {
   readonly #core: ReplicaCore;
@@ -115,6 +127,7 @@ export class DependencyResolver {
       overlaid = toStableRun(
         this.#core,
         this.#core.state.runPipelined(request.submission),
+        request,
       );
     } catch (error) {
       // The failure is not certain, because the operations below may not

@@ -1,15 +1,14 @@
 /**
- * Whether one more operation may wait for the red order, in all and for one
- * client, and with which error it is refused otherwise.
+ * Whether one more operation may wait for the red log of a partition, in all
+ * and for one client, and with which error it is refused otherwise.
  */
 import type { CorrectableError } from '../../../../correctable/errors.ts';
 import { redAwayError, redFullError } from '../../../records/failures.ts';
-import type { ReplicaOptions } from '../../core/replica-port.ts';
 import { getClient } from '../../../records/operation-id.ts';
 import type { OperationId } from '../../../records/records.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
 import type { OperationPlan } from '../../../service/operation-plan.ts';
-import type { RedRequests } from './red-requests.ts';
+import type { RedRequests, RequestCounts } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 import type { ThrottledRequests } from './throttled-requests.ts';
 
@@ -23,18 +22,19 @@ export class RedAdmission {
   overload: CorrectableError | undefined;
   #waitsFor: string | undefined;
   #away: CorrectableError | undefined;
-  readonly #options: ReplicaOptions;
-  readonly #requests: RedRequests;
+  readonly #limits: RedLimits;
+  readonly #requests: RequestCounts;
   readonly #reads: StrongReads;
   readonly #throttled: ThrottledRequests;
 
+  /** @param limits the share of this partition */
   constructor(
-    options: ReplicaOptions,
-    requests: RedRequests,
+    limits: RedLimits,
+    requests: RequestCounts,
     reads: StrongReads,
     throttled: ThrottledRequests,
   ) {
-    this.#options = options;
+    this.#limits = limits;
     this.#requests = requests;
     this.#reads = reads;
     this.#throttled = throttled;
@@ -69,14 +69,14 @@ export class RedAdmission {
   get isFull(): boolean {
     return (
       this.#obstacle !== undefined ||
-      isRedFull(this.#options, this.#requests, this.#reads)
+      isRedFull(this.#limits, this.#requests, this.#reads)
     );
   }
 
   /** Returns the error of an operation that comes while `isFull`. */
   fullError(): CorrectableError {
     return (
-      this.#obstacle ?? redFullError(this.#options.maxRedInFlight ?? Infinity)
+      this.#obstacle ?? redFullError(this.#limits.maxRedInFlight ?? Infinity)
     );
   }
 
@@ -94,11 +94,19 @@ export class RedAdmission {
   }
 }
 
-interface RedLimits {
+export interface RedLimits {
   /** Default: no limit */
   readonly maxRedInFlight?: number | undefined;
   /** Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: { readonly maxProposed?: number } | undefined;
+}
+
+/** Returns the limits of one partition, which has this share. */
+export function shareLimits(
+  { maxRedInFlight = Infinity, windows }: RedLimits,
+  share: number,
+): RedLimits {
+  return { maxRedInFlight: Math.ceil(maxRedInFlight * share), windows };
 }
 
 /**
@@ -108,7 +116,7 @@ interface RedLimits {
  */
 export function isRedFull(
   { maxRedInFlight = Infinity, windows }: RedLimits,
-  requests: RedRequests,
+  requests: RequestCounts,
   reads: StrongReads,
 ): boolean {
   const left = Math.min(

@@ -13,6 +13,7 @@ import type {
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { SubmissionIdentity } from '../../core/submissions.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { OperationPlan } from '../../../service/operation-plan.ts';
 import { getMaxEntry } from '../../../records/vector.ts';
 
 /**
@@ -25,11 +26,13 @@ type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
  * A request, or an operation of the site itself, from which a record is
  * created.
  */
-interface RecordSource {
+export interface RecordSource {
   readonly id: OperationId;
+  /** The ordinal of its home partition. */
+  readonly partition: number;
   attempt: number;
   readonly submission: {
-    readonly plan: { readonly name: string };
+    readonly plan: Pick<OperationPlan, 'name' | 'partition' | 'partitionBy'>;
     readonly identity?: SubmissionIdentity | undefined;
   };
 }
@@ -41,9 +44,11 @@ interface RecordSource {
 export function createOwnDraft(
   id: OperationId,
   { choice }: GeneratorOutcome,
+  partition: number,
 ): RecordSource {
-  const plan = { name: choice?.shadow ?? '' };
-  return { id, attempt: 0, submission: { plan } };
+  const name = choice?.shadow ?? '';
+  const plan = { name, partition: undefined, partitionBy: undefined };
+  return { id, partition, attempt: 0, submission: { plan } };
 }
 
 /** Creates the record of the next attempt. */
@@ -82,6 +87,7 @@ export function createRecord(
     if (options.service.shadowOperations[choice.shadow]?.reply !== undefined)
       record.args = choice.args;
   }
+  if (request.partition > 0) record.partition = request.partition;
   if (after.length > 0) record.dependencies = after;
   if (domainError !== undefined) record.domainError = toFailure(domainError);
   if (ranges.length > 0) record.ranges = ranges;

@@ -76,6 +76,8 @@ export interface StartOptions {
 export class RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
+  /** The ordinal of its home partition, whose red log decides it. */
+  readonly partition: number;
   /**
    * Submissions of the operation that wait for its end. The first one is the
    * submission that it began with.
@@ -135,13 +137,25 @@ export class RedRequest {
   /** Why it cannot be executed again, if so. */
   failure: CorrectableError | undefined = undefined;
 
-  constructor(id: OperationId, submission: Submission, attempt: number) {
+  constructor(
+    id: OperationId,
+    submission: Submission,
+    { partition, attempt }: { partition: number; attempt: number },
+  ) {
     this.id = id;
+    this.partition = partition;
     this.submission = submission;
     this.waiters = [submission];
     this.attempt = attempt;
     this.uncountedRejections = attempt;
   }
+}
+
+/** The number of requests of one home partition. */
+export interface RequestCounts {
+  size: number;
+  /** Those for which no caller waits. */
+  abandonedCount: number;
 }
 
 /**
@@ -160,7 +174,8 @@ export class RedRequests {
    */
   readonly #joinedSubmissions = new Map<number, OperationId>();
   readonly #clients = new NameCounts();
-  #abandonedCount = 0;
+  /** By the ordinal of the partition. */
+  readonly #counts: RequestCounts[] = [];
   /** The greatest attempt of a request that was dropped. */
   #attemptsDropped = 0;
   /** The serial of the last writer by written name. */
@@ -183,9 +198,9 @@ export class RedRequests {
     return serial === undefined ? undefined : this.#requests.get(serial);
   }
 
-  /** The number of requests for which no caller waits. */
-  get abandonedCount(): number {
-    return this.#abandonedCount;
+  /** The number of requests whose home is this partition. It changes. */
+  countsOf(partition: number): RequestCounts {
+    return (this.#counts[partition] ??= { size: 0, abandonedCount: 0 });
   }
 
   /** Returns the request that the submission of this serial waits for. */
@@ -205,7 +220,8 @@ export class RedRequests {
    * returns the one that waits no longer.
    */
   join(request: RedRequest, submission: Submission): Submission | undefined {
-    if (request.waiters.length === 0) this.#abandonedCount -= 1;
+    if (request.waiters.length === 0)
+      this.countsOf(request.partition).abandonedCount -= 1;
     request.waiters.push(submission);
     this.#joinedSubmissions.set(submission.serial, request.id);
     const [first] = request.waiters;
@@ -220,12 +236,20 @@ export class RedRequests {
     );
     this.#joinedSubmissions.delete(serial);
     if (at < 0) return undefined;
-    if (request.waiters.length === 1) this.#abandonedCount += 1;
+    if (request.waiters.length === 1)
+      this.countsOf(request.partition).abandonedCount += 1;
     return request.waiters.splice(at, 1)[0];
   }
 
-  begin(id: OperationId, submission: Submission): RedRequest {
-    const request = new RedRequest(id, submission, this.#attemptsDropped);
+  /** @param partition the ordinal of its home */
+  begin(
+    id: OperationId,
+    submission: Submission,
+    partition: number,
+  ): RedRequest {
+    const attempt = this.#attemptsDropped;
+    const request = new RedRequest(id, submission, { partition, attempt });
+    this.countsOf(partition).size += 1;
     this.#requests.set(submission.serial, request);
     this.#serials.set(id, submission.serial);
     this.#clients.increment(getClient(id));
@@ -291,7 +315,9 @@ export class RedRequests {
     this.#requests.delete(serial);
     this.#serials.delete(request.id);
     this.#clients.decrement(getClient(request.id));
-    if (request.waiters.length === 0) this.#abandonedCount -= 1;
+    const counts = this.countsOf(request.partition);
+    counts.size -= 1;
+    if (request.waiters.length === 0) counts.abandonedCount -= 1;
     if (this.#joinedSubmissions.size > 0)
       for (const requester of request.waiters)
         this.#joinedSubmissions.delete(requester.serial);

@@ -1,6 +1,6 @@
 /**
- * Strong reads in flight. Each one is a marker in the red order, and is
- * executed when the marker is applied.
+ * Strong reads in flight whose home is one partition. Each one is a marker in
+ * its red log, and is executed when the marker is applied.
  */
 import type { Origin } from '../../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../../records/records.ts';
@@ -12,12 +12,17 @@ export interface StrongRead {
 }
 
 export class StrongReads {
+  readonly #partition: number;
   readonly #reads = new Map<OperationId, StrongRead>();
   /**
    * Reads for which no caller waits any more, and whose markers are in flight
    * to the log.
    */
   readonly #abandoned = new Set<OperationId>();
+
+  constructor(partition: number) {
+    this.#partition = partition;
+  }
 
   get waitedCount(): number {
     return this.#reads.size;
@@ -29,7 +34,7 @@ export class StrongReads {
 
   /** Begins a read. Returns its marker. */
   begin(id: OperationId, site: Origin, submission: Submission): RedRecord {
-    const record: RedRecord = { kind: 'marker', id, site };
+    const record = createMarker(id, site, this.#partition);
     this.#reads.set(id, { submission, record });
     return record;
   }
@@ -62,4 +67,14 @@ export class StrongReads {
     this.#abandoned.delete(id);
     return read?.submission;
   }
+}
+
+/** Creates a record that takes a place in the red log of a partition. */
+export function createMarker(
+  id: OperationId,
+  site: Origin,
+  partition: number,
+): RedRecord {
+  const marker = { kind: 'marker', id, site } as const;
+  return partition === 0 ? marker : { ...marker, partition };
 }

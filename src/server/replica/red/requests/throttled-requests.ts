@@ -1,6 +1,6 @@
 /**
- * The throttled requests of one site: those that have a slot, and those that
- * wait for one (docs/spec/thresholds.md).
+ * The throttled requests of one site whose home is one partition: those that
+ * have a slot, and those that wait for one (docs/spec/thresholds.md).
  */
 import {
   CommitLatency,
@@ -32,8 +32,10 @@ export class ThrottledRequests {
   readonly #running = new Map<RedRequest, PendingCommit>();
   readonly #waiting = new Set<RedRequest>();
 
-  constructor({ throttled }: Service, origins: Origins) {
-    const { maxInFlight, minSlotIntervalMs } = throttled ?? UNTHROTTLED;
+  /** @param share the part of the places that this partition has */
+  constructor({ throttled }: Service, origins: Origins, share = 1) {
+    const { minSlotIntervalMs, ...limits } = throttled ?? UNTHROTTLED;
+    const maxInFlight = Math.ceil(limits.maxInFlight * share);
     this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
     this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
     this.#throttle = { maxInFlight, minSlotIntervalMs };

@@ -397,19 +397,19 @@ describe('the connection to the leader is lost', () => {
   test('the error names the site, and so does what operators see', () => {
     const sites = withLostLeader(4000);
     const { machines, nowMs } = sites;
-    expect(machines[S]?.redReach.findProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
-    expect(machines[S]?.replica.red.admission.fullError().message).toContain('wait for the site h');
+    expect(machines[S]?.redLogs.findProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
+    expect(machines[S]?.replica.red.admissions[0]!.fullError().message).toContain('wait for the site h');
   });
 
   test('at the leader: without a majority reads end, with one they go on', () => {
     const sites = new Sites(service, 3);
     setConnected(sites, false, [LEADER, S]);
     sites.pass(4000);
-    expect(sites.machines[LEADER]?.redReach.findProblem(sites.nowMs)).toBe(undefined);
+    expect(sites.machines[LEADER]?.redLogs.findProblem(sites.nowMs)).toBe(undefined);
     setConnected(sites, false, [LEADER, THIRD]);
     sites.pass(4000);
     expect(sites.submit(LEADER, total, STRONG).code).toBe('UNAVAILABLE');
-    expect(sites.machines[LEADER]?.redReach.findProblem(sites.nowMs)).toBe(
+    expect(sites.machines[LEADER]?.redLogs.findProblem(sites.nowMs)).toBe(
       'a majority of the sites, of which s, t are not connected to h',
     );
     setConnected(sites, true, [LEADER, THIRD]);

@@ -1,0 +1,134 @@
+/**
+ * Whether an execution stays in its home partition. One red log orders it, so
+ * that log has to order all rows that it reads or writes.
+ */
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { parseName, type ReadSet } from '../../generator/read-set.ts';
+import type { Effect } from '../../records/effect.ts';
+import type { ReadRange } from '../../records/read-range.ts';
+import type { Choice } from '../../records/reply.ts';
+import type { OperationPlan } from '../../service/operation-plan.ts';
+import type { Partitions } from '../../service/partitions.ts';
+import { BY_KEY, type Tables } from '../../service/tables.ts';
+
+/** What an execution has read, and what it writes. */
+export interface PartitionedRun {
+  readonly reads: ReadSet;
+  readonly choice: Choice | undefined;
+}
+
+/** An operation, and the ordinal of its home partition. */
+interface Homed {
+  readonly plan: Pick<OperationPlan, 'name' | 'partition' | 'partitionBy'>;
+  readonly partition: number;
+}
+
+export class PartitionCheck {
+  readonly #partitions: Partitions;
+  readonly #tables: Tables;
+
+  constructor(partitions: Partitions, tables: Tables) {
+    this.#partitions = partitions;
+    this.#tables = tables;
+  }
+
+  /**
+   * Returns why the red log of its home cannot order an execution, if so. If
+   * that is an error, nothing of the operation is done.
+   */
+  findProblem(run: PartitionedRun, homed: Homed): CorrectableError | undefined {
+    const { choice, reads } = run;
+    const unordered = choice?.effects.find(
+      ({ table, key }) => this.#partitions.ofRow(table, key) === undefined,
+    );
+    if (unordered !== undefined) return unorderedError(homed, unordered);
+    const touched = new Set<number>();
+    for (const { table, key } of choice?.effects ?? [])
+      this.#addRow(touched, table, key);
+    for (const name of reads.names) this.#addName(touched, name);
+    for (const range of reads.ranges) this.#addRange(touched, range);
+    touched.delete(homed.partition);
+    if (touched.size === 0) return undefined;
+    const { names } = this.#partitions;
+    const format = (partition: number): string => `'${names[partition]}'`;
+    return otherPartitionError(
+      homed,
+      format(homed.partition),
+      [...touched].map(format).join(', '),
+    );
+  }
+
+  #addName(touched: Set<number>, name: string): void {
+    const { table, key } = parseName(name);
+    if (key === undefined) this.#addRange(touched, { table });
+    else this.#addRow(touched, table, key);
+  }
+
+  #addRow(touched: Set<number>, table: string, key: string): void {
+    const partition = this.#partitions.ofRow(table, key);
+    if (partition !== undefined) touched.add(partition);
+  }
+
+  /** An interval of keys may be inside one partition. Others are in all. */
+  #addRange(touched: Set<number>, range: ReadRange): void {
+    const { table } = range;
+    if (this.#tables[table]?.partition !== BY_KEY)
+      return this.#addRow(touched, table, '');
+    const key = findCommonPrefix(range);
+    if (key !== undefined) return this.#addRow(touched, table, key);
+    for (const partition of this.#partitions.names.keys())
+      touched.add(partition);
+  }
+}
+
+/** The first character behind the one that ends a prefix. */
+const PREFIX_END = '/';
+const BEHIND_PREFIX = '0';
+
+/**
+ * Returns the text up to the first `/`, if all keys of an interval begin with
+ * the same.
+ */
+function findCommonPrefix({
+  field,
+  from,
+  before,
+  upTo,
+}: ReadRange): string | undefined {
+  if (field !== undefined || typeof from !== 'string') return undefined;
+  const end = from.indexOf(PREFIX_END);
+  if (end < 0) return upTo === from ? from : undefined;
+  const behind = from.slice(0, end) + BEHIND_PREFIX;
+  const isInside =
+    (typeof before === 'string' && before <= behind) ||
+    (typeof upTo === 'string' && upTo < behind);
+  return isInside ? from.slice(0, end + 1) : undefined;
+}
+
+function unorderedError(
+  { plan: { name } }: Homed,
+  { table }: Effect,
+): CorrectableError {
+  const message = `'${name}' is red here and changes the table '${table}', which has partition: 'none'. Nothing was done. Change the table by blue operations only, or give it a partition.`;
+  return createError(name, message);
+}
+
+function otherPartitionError(
+  { plan: { name, partition, partitionBy } }: Homed,
+  home: string,
+  others: string,
+): CorrectableError {
+  const isDeclared = partition !== undefined || partitionBy !== undefined;
+  const advice = isDeclared
+    ? 'Let it use rows of one partition, or put what it only reads into a table with partition: none'
+    : 'Declare partitionBy, or partition, for it in the contract';
+  const message = `'${name}' is ordered in the partition ${home}, and uses rows of ${others}. Nothing was done. ${advice}.`;
+  return createError(name, message);
+}
+
+function createError(name: string, message: string): CorrectableError {
+  return new CorrectableError('FINAL_FAILED', message, {
+    field: `operations.${name}.partitionBy`,
+    retryable: false,
+  });
+}

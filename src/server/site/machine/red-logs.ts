@@ -1,0 +1,181 @@
+/**
+ * The red logs of a site, one for each partition: its nodes of them, what the
+ * site takes of them, and whether they can be reached. They are listed by the
+ * ordinals of their partitions.
+ */
+import { getRedKind } from '../../log/local-log.ts';
+import type { LogCounts } from '../../log/log-positions.ts';
+import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
+import type { RedLogEngine } from '../../log/red-log-engine.ts';
+import type { LogMembers, RedLog, SavedLog } from '../../log/red-log.ts';
+import {
+  getEntriesAfterCheckpoint,
+  getRecoveredRed,
+  getSavedLog,
+  getSavedSite,
+  type RecoveredState,
+} from '../../log/recovered-state.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { RedRecord } from '../../records/records.ts';
+import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
+import type { Replica } from '../../replica/replica.ts';
+import {
+  createRedLog,
+  getRedLogPlace,
+  type SiteOptions,
+} from '../site-options.ts';
+import { HaltedBytes } from './halted-bytes.ts';
+import { RedIntake } from './red-intake.ts';
+import { RedReach } from './red-reach.ts';
+
+/** What a site begins its red logs with. */
+export interface RedLogParts {
+  readonly engine: RedLogEngine;
+  readonly options: SiteOptions;
+  readonly stored: RecoveredState;
+  readonly members: LogMembers;
+  readonly replica: Replica;
+  createReader(
+    log: RedLog<RedRecord>,
+    saved: SavedLog | undefined,
+  ): RedLogConsumer<RedRecord>;
+}
+
+export class RedLogs {
+  readonly nodes: readonly RedLog<RedRecord>[];
+  readonly intakes: readonly RedIntake[];
+  readonly reaches: readonly RedReach[];
+  readonly #haltedBytes: HaltedBytes;
+  readonly #replica: Replica;
+
+  constructor(parts: RedLogParts) {
+    const { options, replica, stored, engine, members } = parts;
+    this.#replica = replica;
+    const shared = stored.checkpoint && getSavedSite(stored.checkpoint).shared;
+    const saved = options.origins.logs.map(
+      (_, partition) => shared && getSavedLog(shared, partition),
+    );
+    this.nodes = saved.map((savedLog, partition) =>
+      createRedLog(engine, options, partition, {
+        stored: getRecoveredRed(stored, partition),
+        saved: savedLog,
+        provenCount: replica.getProvenRedCount(partition),
+        members,
+      }),
+    );
+    this.#haltedBytes = new HaltedBytes(
+      getEntriesAfterCheckpoint(stored),
+      options.maxHaltedBytes,
+    );
+    this.intakes = this.nodes.map((log, partition) => {
+      const consumer = parts.createReader(log, saved[partition]);
+      return new RedIntake(consumer, this.#haltedBytes, replica, partition);
+    });
+    this.reaches = this.nodes.map((_, partition) =>
+      this.#createReach(options, partition),
+    );
+  }
+
+  // These are called after every input. They are loops, because callbacks would
+  // be allocated at each call.
+
+  get isBusy(): boolean {
+    for (const { isBusy } of this.nodes) if (isBusy) return true;
+    return false;
+  }
+
+  get wakeAtMs(): number {
+    let atMs = Infinity;
+    for (const { wakeAtMs } of this.nodes)
+      if (wakeAtMs !== undefined && wakeAtMs < atMs) atMs = wakeAtMs;
+    return atMs;
+  }
+
+  /** The greatest number of entries that a log keeps for other sites. */
+  get backlogLength(): number {
+    let most = 0;
+    for (const { backlogLength } of this.nodes)
+      if (backlogLength > most) most = backlogLength;
+    return most;
+  }
+
+  /** Whether the site keeps as much as it may for logs that have halted. */
+  get isFull(): boolean {
+    return this.#haltedBytes.isFull;
+  }
+
+  /** The halt of the first log that has halted. */
+  get halt(): RedHalt | undefined {
+    return this.intakes.find(({ halt }) => halt !== undefined)?.halt;
+  }
+
+  /** Returns the halts that are new. The site has to report them. */
+  takeNewHalts(): readonly RedHalt[] {
+    return this.intakes.flatMap((intake) => intake.takeNewHalt() ?? []);
+  }
+
+  /** Returns the places in all logs from which on entries are needed. */
+  addRetainedFrom(positions: LogCounts): LogCounts {
+    for (const [partition, { retainedFrom }] of this.nodes.entries())
+      positions[getRedKind(partition)] = retainedFrom;
+    return positions;
+  }
+
+  tick(nowMs: number): void {
+    for (const [partition, log] of this.nodes.entries()) {
+      log.tick(nowMs);
+      if (this.#replica.waitsForRed(partition)) log.catchUp?.(nowMs);
+    }
+    for (const reach of this.reaches) reach.tick(nowMs);
+  }
+
+  noteTime(nowMs: number): void {
+    for (const reach of this.reaches) reach.note(nowMs);
+  }
+
+  noteHeard(from: Origin, nowMs: number): void {
+    for (const reach of this.reaches) reach.noteHeard(from, nowMs);
+  }
+
+  setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
+    for (const reach of this.reaches)
+      reach.setConnected(site, isConnected, nowMs);
+  }
+
+  /** Returns what red operations wait for, if some cannot be ordered. */
+  findProblem(nowMs: number): string | undefined {
+    for (const reach of this.reaches) {
+      const problem = reach.findProblem(nowMs);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /** Entries were written to any log of the site. */
+  onStored(entries: readonly unknown[]): void {
+    if (!this.#haltedBytes.hasBegun) return;
+    this.#haltedBytes.addWritten(entries);
+    for (const intake of this.intakes) intake.refuseIfFull();
+  }
+
+  onCheckpointed(): void {
+    this.#haltedBytes.onCheckpointed();
+  }
+
+  #createReach(options: SiteOptions, partition: number): RedReach {
+    const { origins, site } = options;
+    const { red, options: used } = this.#replica;
+    // If servers order the records, no leader can be out of reach.
+    const place =
+      used.redLeader === undefined
+        ? undefined
+        : getRedLogPlace(options, partition);
+    return new RedReach(
+      { site, origins, redLeader: place?.leader, voters: place?.voters },
+      {
+        admission: red.admissions[partition] as RedAdmission,
+        endWaiting: (endsProposed) => red.endWaiting(endsProposed, partition),
+      },
+    );
+  }
+}
