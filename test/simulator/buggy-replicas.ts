@@ -85,13 +85,7 @@ function withCertifier(
   make: (...args: ConstructorParameters<typeof Certifier>) => Certifier,
 ): RedPath {
   return new RedPath(replica, {
-    createOrder: (partition) =>
-      new RedOrder(
-        replica.options,
-        replica.state,
-        partition,
-        make(replica.options.retentionLimits, replica.options.origins.logs[partition]),
-      ),
+    createOrder: (partition) => new RedOrder(replica.options, replica.state, partition, make),
   });
 }
 

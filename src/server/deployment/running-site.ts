@@ -11,7 +11,9 @@ import type { Envelope } from '../messages/envelope.ts';
 import { NeedsNewerVersionError } from '../records/failures.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { findStoredProblem } from '../replica/activation.ts';
+import type { Partitions } from '../service/partitions.ts';
 import type { Service } from '../service/service.ts';
+import { NO_PARTITION } from '../service/tables.ts';
 import { hashDeploymentName } from '../site/deployment-name.ts';
 import {
   hasInvariants,
@@ -50,6 +52,10 @@ export interface SitePlan {
    * How many entries of the red log a majority of the sites had at the start.
    */
   readonly committedRedEntries: number;
+  /** Default: one red log orders all rows */
+  readonly partitions?: Partitions | undefined;
+  /** The red logs of the partitions beside `main`. Default: none */
+  readonly redLogs?: SiteDriverOptions['redLogs'];
   /**
    * The same at all sites. It authenticates session tokens, and identifies the
    * messages of the deployment.
@@ -126,6 +132,8 @@ export function createRunningSite(
     origins,
     redLeader,
     committedRedEntries,
+    partitions,
+    redLogs,
     clusterKey,
     tokenScope,
     limits,
@@ -148,6 +156,8 @@ export function createRunningSite(
       origins,
       redLeader,
       committedRedEntries,
+      partitions: canLeaveMain(partitions, service) ? partitions : undefined,
+      redLogs,
       tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),
       observer: createObserver(plan, site, certificationStats),
@@ -178,6 +188,17 @@ export function createRunningSite(
     onAlarm({ kind: 'data-damaged', site: name, message: rejection.message });
     throw rejection;
   }
+}
+
+/** Whether a red operation may have rows that its home does not order. */
+function canLeaveMain(
+  partitions: Partitions | undefined,
+  { tables }: Service,
+): boolean {
+  const hasUnordered = Object.values(tables).some(
+    ({ partition }) => partition === NO_PARTITION,
+  );
+  return hasUnordered || (partitions?.count ?? 1) > 1;
 }
 
 /** Creates the observer of a site, which raises alarms for operators. */

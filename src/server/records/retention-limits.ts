@@ -49,6 +49,28 @@ export interface CertifierLimits {
 }
 
 /**
+ * Returns the limits of each of several red logs. All sites have the same, and
+ * the number of logs never changes.
+ */
+export function shareRetention(
+  limits: CertifierLimits,
+  logCount: number,
+): CertifierLimits {
+  if (logCount === 1) return limits;
+  const share = (limit: number): number =>
+    Math.max(1, Math.floor(limit / logCount));
+  const { maxOutcomes, maxWindowBytes = Infinity } = limits;
+  const shared = Object.entries(maxOutcomes).map(
+    ([name, limit]) => [name, share(limit as number)] as const,
+  );
+  return {
+    ...limits,
+    maxWindowBytes: share(maxWindowBytes),
+    maxOutcomes: Object.fromEntries(shared) as unknown as IdTableLimits,
+  };
+}
+
+/**
  * The approximate maximum of bytes that a site keeps for a red log that has
  * halted. Beyond it the site takes no more updates.
  */

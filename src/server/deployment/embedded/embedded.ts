@@ -23,6 +23,10 @@ import {
   type SitePlan,
 } from '../running-site.ts';
 import { computeMajorityLength } from '../../log/majority-commit.ts';
+import {
+  getRecoveredRed,
+  type RecoveredState,
+} from '../../log/recovered-state.ts';
 import type { SiteStorage } from '../../log/site-storage.ts';
 import type { Envelope } from '../../messages/envelope.ts';
 import type { RetainedReplies } from '../../replica/exactly-once/id-table.ts';
@@ -133,10 +137,10 @@ export function openEmbedded<const N extends string>(
 ): OpenedDeployment<N> {
   const options = readEmbeddedOptions(service, input);
   const { sites, latency, dataDir } = options;
-  const origins = Origins.create(sites);
-  const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const partitions = createPartitions(service, options.partitions);
   const layouts = resolvePartitions(options.partitions, sites);
+  const origins = Origins.create(sites, partitions.names.slice(1));
+  const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
   checkColorsIfEnabled(service, options, (message) =>
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
@@ -165,14 +169,21 @@ export function openEmbedded<const N extends string>(
   };
   const clusterKey =
     options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
-  const committedRedEntries = computeMajorityLength(
-    storage.sites.map(({ stored: { red } }) => red.start + red.entries.length),
-  );
+  const stored = storage.sites.map((site) => site.stored);
   const plan: SitePlan = {
     ...createSitePlan(service, options),
     origins,
     redLeader,
-    committedRedEntries,
+    committedRedEntries: findCommitted(stored, 0),
+    partitions,
+    redLogs: layouts.map(({ leader, voters }, index) => ({
+      leader: origins.find(leader) as Origin,
+      voters: voters.map((voter) => origins.find(voter) as Origin),
+      committedEntries: findCommitted(
+        stored.filter((_, site) => voters.includes(sites[site] as string)),
+        index + 1,
+      ),
+    })),
     clusterKey,
     tokenScope: origins.names,
     onAlarm,
@@ -207,6 +218,20 @@ export function openEmbedded<const N extends string>(
     begin,
     rejectedMessages: (site) => find(site).driver.rejectedMessages,
   };
+}
+
+/**
+ * Returns the number of entries of a partition's red log that a majority of its
+ * voters have stored.
+ */
+function findCommitted(
+  voters: readonly RecoveredState[],
+  partition: number,
+): number {
+  const logs = voters.map((stored) => getRecoveredRed(stored, partition));
+  return computeMajorityLength(
+    logs.map(({ start, entries }) => start + entries.length),
+  );
 }
 
 /**

@@ -15,11 +15,17 @@ import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
 import type { HaltedBytes } from './halted-bytes.ts';
 
+/** The partition whose red log it is. */
+interface LogPartition {
+  readonly ordinal: number;
+  readonly name: string;
+}
+
 export class RedIntake {
   readonly #consumer: RedLogConsumer<RedRecord>;
   readonly #bytes: HaltedBytes;
   readonly #replica: Replica;
-  readonly #partition: number;
+  readonly #partition: LogPartition;
   #isReported = false;
 
   /** @param bytes what the site keeps, whichever of its red logs has halted */
@@ -27,7 +33,7 @@ export class RedIntake {
     consumer: RedLogConsumer<RedRecord>,
     bytes: HaltedBytes,
     replica: Replica,
-    partition: number,
+    partition: LogPartition,
   ) {
     this.#partition = partition;
     this.#consumer = consumer;
@@ -63,7 +69,10 @@ export class RedIntake {
     this.#admission.halted = redHaltedError(halt.message);
     this.#bytes.begin(this.#replica.blue.streams.waitingBytes);
     this.refuseIfFull();
-    return halt;
+    const { ordinal, name } = this.#partition;
+    return ordinal === 0
+      ? halt
+      : { ...halt, message: `in the partition '${name}' ${halt.message}` };
   }
 
   /**
@@ -76,7 +85,9 @@ export class RedIntake {
   }
 
   get #admission(): RedAdmission {
-    return this.#replica.red.admissions[this.#partition] as RedAdmission;
+    return this.#replica.red.admissions[
+      this.#partition.ordinal
+    ] as RedAdmission;
   }
 
   /** Refuses updates if the site keeps as much as it may. */

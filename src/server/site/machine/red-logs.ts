@@ -28,6 +28,12 @@ import { HaltedBytes } from './halted-bytes.ts';
 import { RedIntake } from './red-intake.ts';
 import { RedReach } from './red-reach.ts';
 
+/** Returns the name of a partition. */
+function getLogName({ origins }: SiteOptions, partition: number): string {
+  const log = origins.logs[partition];
+  return partition === 0 || log === undefined ? 'main' : origins.getName(log);
+}
+
 /** What a site begins its red logs with. */
 export interface RedLogParts {
   readonly engine: RedLogEngine;
@@ -69,7 +75,10 @@ export class RedLogs {
     );
     this.intakes = this.nodes.map((log, partition) => {
       const consumer = parts.createReader(log, saved[partition]);
-      return new RedIntake(consumer, this.#haltedBytes, replica, partition);
+      return new RedIntake(consumer, this.#haltedBytes, replica, {
+        ordinal: partition,
+        name: getLogName(options, partition),
+      });
     });
     this.reaches = this.nodes.map((_, partition) =>
       this.#createReach(options, partition),
@@ -171,7 +180,13 @@ export class RedLogs {
         ? undefined
         : getRedLogPlace(options, partition);
     return new RedReach(
-      { site, origins, redLeader: place?.leader, voters: place?.voters },
+      {
+        site,
+        origins,
+        redLeader: place?.leader,
+        voters: place?.voters,
+        partition: partition === 0 ? undefined : getLogName(options, partition),
+      },
       {
         admission: red.admissions[partition] as RedAdmission,
         endWaiting: (endsProposed) => red.endWaiting(endsProposed, partition),

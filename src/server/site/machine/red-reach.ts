@@ -11,6 +11,8 @@ export interface RedReachOptions {
   readonly redLeader?: Origin | undefined;
   /** The sites that count for a majority. Default: all that are open */
   readonly voters?: readonly Origin[] | undefined;
+  /** The name of the partition, if it is not `main`. */
+  readonly partition?: string | undefined;
 }
 
 /** The red operations that wait while none can be ordered. */
@@ -72,13 +74,17 @@ export class RedReach {
    */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
-    const { site, redLeader: leader, origins } = this.#options;
+    const { site, redLeader: leader, origins, partition } = this.#options;
     const missing = this.#findMissing();
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
     if (missing.length === 0) return undefined;
+    const ordered =
+      partition === undefined
+        ? 'them'
+        : `those of the partition '${partition}'`;
     return site === leader
       ? `a majority of the sites, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
-      : `the site ${names}, which orders them and is not connected to ${origins.getName(site)}`;
+      : `the site ${names}, which orders ${ordered} and is not connected to ${origins.getName(site)}`;
   }
 
   #isOutFor(ms: number, nowMs: number): boolean {

@@ -18,16 +18,24 @@ import {
   type RedRecord,
 } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
-import type { CertifierLimits } from '../../../records/retention-limits.ts';
+import {
+  shareRetention,
+  type CertifierLimits,
+} from '../../../records/retention-limits.ts';
 import { isCovered, type Vector } from '../../../records/vector.ts';
 import type { SiteState } from '../../core/site-state.ts';
-import { Certifier } from './certifier.ts';
+import { Certifier, CERTIFIER_LIMITS } from './certifier.ts';
 import { RedOutcomes } from './red-outcomes.ts';
 
 export interface RedOrderOptions {
   readonly origins: Origins;
   readonly retentionLimits?: CertifierLimits | undefined;
 }
+
+/** Creates the certifier of a log, from its limits and its origin. */
+type CertifierFactory = (
+  ...args: ConstructorParameters<typeof Certifier>
+) => Certifier;
 
 /** Of `main`. */
 const MAIN = 0;
@@ -48,20 +56,18 @@ export class RedOrder {
   #deliveredCount = 0;
 
   constructor(
-    { origins, retentionLimits }: RedOrderOptions,
+    { origins, retentionLimits = CERTIFIER_LIMITS }: RedOrderOptions,
     state: SiteState,
     partition = MAIN,
-    certifier: Certifier = new Certifier(
-      retentionLimits,
-      origins.logs[partition],
-    ),
+    createCertifier: CertifierFactory = (...args) => new Certifier(...args),
   ) {
     this.partition = partition;
     this.log = origins.logs[partition] ?? RED;
     this.#origins = origins;
     this.#state = state;
-    this.certifier = certifier;
-    this.outcomes = new RedOutcomes(retentionLimits);
+    const limits = shareRetention(retentionLimits, origins.logs.length);
+    this.certifier = createCertifier(limits, this.log);
+    this.outcomes = new RedOutcomes(limits);
   }
 
   /** Records that were taken from the log, from its beginning. */
