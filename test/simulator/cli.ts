@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`
+ * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS] [--jobs N] [--planted] [--json]`
  * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
  */
 import { availableParallelism } from 'node:os';
@@ -37,6 +37,7 @@ cli.option('--runs <count>', 'How many seeds to run', { default: 200 });
 cli.option('--world <world>', `One of ${WORLDS.join(', ')}`, { default: 'redblue' });
 cli.option('--seed <seed>', 'The first seed', { default: 1 });
 cli.option('--profile <profile>', `One of ${PROFILES.join(', ')}`, { default: 'swarm' });
+cli.option('--partitions <count>', 'At most so many red logs a run, drawn from its seed (default: as the profile)');
 cli.option('--with <options>', 'Options in the place of drawn ones, as JSON', { default: '{}' });
 cli.option('--jobs <count>', 'Processes to deal the runs out to (default: one a core)');
 cli.option('--planted', 'Plant each fault in turn; exit 0 only if every one is caught');
@@ -65,7 +66,8 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
     throw new Error(`--${name} must be an integer from ${least} on`);
   };
   const flag = (name: string): boolean => input[name] === true;
-  const overrides = parseOverrides(String(input['with']));
+  const maxLogs = input['partitions'] === undefined ? {} : { maxLogs: whole('partitions', 1) };
+  const overrides = { ...maxLogs, ...parseOverrides(String(input['with'])) };
   const [runs, seed] = [whole('runs', 1), whole('seed', 0)];
   const only = input['only'] === undefined ? undefined : String(input['only']);
   const maxJobs = input['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);

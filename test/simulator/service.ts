@@ -11,7 +11,7 @@ const key = z.object({ key: z.string() });
 const amount = z.object({ key: z.string(), amount: z.number() });
 const text = z.object({ key: z.string(), text: z.string() });
 
-const contract = defineContract('simulated', {
+const operations = {
   enqueue: { access: 'write', args: text, result: z.void() },
   dequeue: { access: 'write', args: key, result: z.string().nullable() },
   size: { access: 'read', args: key, result: z.number() },
@@ -28,7 +28,10 @@ const contract = defineContract('simulated', {
   draft: { access: 'write', args: text, result: z.null() },
   discard: { access: 'write', args: key, result: z.null() },
   reserve: { access: 'write', args: text, result: z.object({ reserved: z.boolean() }) },
-});
+} as const;
+
+/** A seat, as keys of reservations begin: with its partition, if there are several. */
+const SEAT = /^(?:p\d\/)?[^/]*/;
 
 interface Named {
   readonly key: string;
@@ -40,21 +43,37 @@ interface Text extends Named {
   readonly text: string;
 }
 
-/** The service. */
-export function simulatedService(): Service {
+type Operations = typeof operations;
+
+/** Orders each operation by the partition of its key. */
+function partitionByKey(): Operations {
+  const partitioned = Object.entries(operations).map(([name, spec]) => [name, { ...spec, partitionBy: 'key' }]);
+  return Object.fromEntries(partitioned) as Operations;
+}
+
+/** The service. If it is partitioned, the part of a key before the first `/` names its partition. */
+export function simulatedService(isPartitioned = false): Service {
+  const contract = defineContract('simulated', isPartitioned ? partitionByKey() : operations);
+  const partition = isPartitioned ? ({ partition: 'key' } as const) : {};
   return defineService(contract, {
     tables: {
-      queues: table({ items: queue<string>() }),
-      accounts: table({ balance: counter() }),
-      drafts: table({ title: register<string>(), edits: counter() }, { indexes: ['title'], removable: true }),
-      seats: table({}),
-      notes: table({
-        signed: register<string>(),
-        title: register<string>(),
-        tags: set<string>(),
-        lines: log<string>(),
-        owner: cell<string>(),
-      }),
+      queues: table({ items: queue<string>() }, partition),
+      accounts: table({ balance: counter() }, partition),
+      drafts: table(
+        { title: register<string>(), edits: counter() },
+        { indexes: ['title'], removable: true, ...partition },
+      ),
+      seats: table({}, partition),
+      notes: table(
+        {
+          signed: register<string>(),
+          title: register<string>(),
+          tags: set<string>(),
+          lines: log<string>(),
+          owner: cell<string>(),
+        },
+        partition,
+      ),
     },
     shadowOperations: ({ queues, accounts, notes, drafts, seats }) => ({
       push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
@@ -117,7 +136,7 @@ export function simulatedService(): Service {
     // Each reservation is a row of its own: no row shows that a seat has two.
     snapshotInvariants: {
       'no seat is reserved twice': ({ seats }) => {
-        const reserved = seats.keys().map((name) => name.slice(0, name.indexOf('/')));
+        const reserved = seats.keys().map((name) => SEAT.exec(name)?.[0]);
         return new Set(reserved).size === reserved.length;
       },
     },

@@ -28,7 +28,7 @@ const OF_PLANTED: Partial<SimulationOptions> = {
 /** How the simulator runs it. */
 export function createSetup({ planted, overrides }: SimulationSetup): SimulateOptions {
   return {
-    scenario: ({ scenario }, seed) => getScenario(scenario, seed, planted?.service),
+    scenario: (options, seed) => getScenario(options, seed, planted?.service),
     overrides: { ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides },
     replacements: planted,
   };

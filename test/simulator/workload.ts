@@ -1,6 +1,7 @@
 /** What clients of a run ask for. */
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
+import { PARTITION_NAMES } from '../../src/testing/simulator/simulated-partitions.ts';
 import type { Random } from '../../src/server/collections/random.ts';
 
 type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
@@ -51,7 +52,16 @@ const HOT: readonly [Draw, ...Draw[]] = [
 ];
 
 /** Draws an operation; `own` is a text that no other operation has. */
-export function drawOperation({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
+  const drawn = drawInMain(options, random, own);
+  if (options.maxLogs === 1) return drawn;
+  const { key, ...args } = drawn.args as { readonly key: string };
+  // The last one may be the name of no partition: then its rows are in `main`.
+  const partition = random.pick(['', ...PARTITION_NAMES.map((name) => `${name}/`)]);
+  return { ...drawn, args: { ...args, key: `${partition}${key}` } };
+}
+
+function drawInMain({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
   if (workload === 'hot' && random.chance(0.9)) return random.pick(HOT)(random, own, queueCount);
   const isSpecial = workload !== 'mixed' && random.chance(0.8);
   const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];

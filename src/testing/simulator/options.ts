@@ -142,6 +142,12 @@ export interface SimulationOptions {
    * `Infinity` means none.
    */
   readonly deposeEveryMs: number;
+  /**
+   * The maximum number of red logs. How many there are, and who leads and
+   * confirms each, is drawn from the seed. Sites of a cluster, and etcd, have
+   * one.
+   */
+  readonly maxLogs: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
   /**
@@ -204,6 +210,7 @@ export const PROFILES = [
   'clocks',
   'cluster',
   'etcd',
+  'logs',
   'swarm',
 ] as const;
 /** A kind of run. */
@@ -223,6 +230,8 @@ export function drawOptions(
       ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'),
       ...drawEtcd(seed),
     };
+  if (profile === 'logs')
+    return { ...drawOptions(seed, 'swarm'), ...drawLogs(seed) };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -296,8 +305,25 @@ export function drawOptions(
     ...drawEngines(seed, profile),
     ...drawRights(seed),
     ...drawTables(seed),
+    maxLogs: 1,
     ...NO_CLUSTER,
     ...NO_ETCD,
+  };
+}
+
+/** The number of red logs of a run of the profile `logs`, at most. */
+const MAX_LOGS = 4;
+
+/**
+ * Draws runs with several red logs, in a swarm of other faults. Their rows are
+ * those of the classic service, since only that one has partitions.
+ */
+function drawLogs(seed: number): Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0x1095);
+  return {
+    maxLogs: MAX_LOGS,
+    siteCount: random.pick([2, 3, 3, 3, 5]),
+    scenario: random.pick(['classic', 'classic', 'classic', 'rights'] as const),
   };
 }
 

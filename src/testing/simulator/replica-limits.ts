@@ -70,8 +70,12 @@ export function createReplicaLimits(
   };
 }
 
-export function createOrigins(siteCount: number): Origins {
+export function createOrigins(
+  siteCount: number,
+  partitions: readonly string[] = [],
+): Origins {
   return Origins.create(
     Array.from({ length: siteCount }, (_, place) => `s${place}`),
+    partitions,
   );
 }

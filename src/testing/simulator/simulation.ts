@@ -50,7 +50,11 @@ import {
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterContext } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
-import { createOrigins, createReplicaLimits } from './replica-limits.ts';
+import { createReplicaLimits } from './replica-limits.ts';
+import {
+  drawPartitions,
+  type SimulatedPartitions,
+} from './simulated-partitions.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 import { createCheckers } from './checkers/create-checkers.ts';
@@ -86,6 +90,7 @@ export class Simulation {
   readonly #scenario: Scenario;
   readonly #traced: TracedService;
   readonly #history: History;
+  readonly #partitions: SimulatedPartitions;
   readonly #origins: Origins;
   readonly #oracle: OracleChecker;
   readonly #network: HostileNetwork;
@@ -133,10 +138,15 @@ export class Simulation {
       counts: this.#counts,
       isHealed: () => this.#isHealed,
     });
-    this.#origins = createOrigins(options.siteCount);
+    this.#partitions = drawPartitions(seed, this.#traced.service, options);
+    this.#origins = this.#partitions.createOrigins();
     this.#cluster = new ClusterEvents(this.#createClusterContext(), seed);
     this.#redLog = this.#createRedLog();
-    this.#oracle = new OracleChecker(this.#traced, this.#origins);
+    this.#oracle = new OracleChecker(
+      this.#traced,
+      this.#origins,
+      this.#partitions.partitions,
+    );
     this.#checkers = createCheckers({
       options,
       origins: this.#origins,
@@ -240,7 +250,7 @@ export class Simulation {
       isTwin = false,
     }: SiteBeginning & { readonly isTwin?: boolean },
   ): SimulatedSite {
-    const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } =
+    const { maxSkewMs, segmentBytes, checkpointBytes, largeGroup } =
       this.#options;
     const { service } = this.#traced;
     const place = {
@@ -259,8 +269,9 @@ export class Simulation {
         directory,
         redLog,
         ...createReplicaLimits(this.#options),
+        ...this.#partitions.createOptions(this.#origins),
       },
-      createOrigins: () => createOrigins(siteCount),
+      createOrigins: () => this.#partitions.createOrigins(),
       makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
       timeline: this.#timeline,
       skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
@@ -390,6 +401,7 @@ export class Simulation {
     else if (isTransfer(operation))
       this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
+    this.#partitions.count(operation);
     if (operation.site === site && isPipelined(operation))
       this.#counts.chainedApplied += 1;
   }
@@ -480,6 +492,7 @@ export class Simulation {
     Object.assign(
       coverage,
       this.#options.isCluster ? this.#cluster.counts : {},
+      this.#partitions.counts,
       this.#redLog.etcd?.counts,
     );
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;

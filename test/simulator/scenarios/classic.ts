@@ -9,8 +9,8 @@ import { simulatedService } from '../service.ts';
 import { drawOperation } from '../workload.ts';
 import type { Scenario } from '../../../src/testing/simulator/scenario.ts';
 
-/** The world of `simulatedService`. */
-export function classicScenario(service: Service = simulatedService()): Scenario {
+/** The world of `simulatedService`. Its rows are in several partitions if there may be some. */
+export function classicScenario(isPartitioned = false, service: Service = simulatedService(isPartitioned)): Scenario {
   return {
     service,
     traits: { isRead, isBlue, hasEffect: tookEffect },

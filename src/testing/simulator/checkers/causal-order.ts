@@ -2,12 +2,13 @@
  * An operation becomes visible only after everything that its generator saw.
  * The checker counts operations instead of comparing vectors.
  */
-import { RED, type Origin } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import {
   CountingChecker,
   getExecutionName,
   isRed,
   assertProperty,
+  formatList,
   SiteChecker,
   type AnyOperation,
 } from './checker.ts';
@@ -26,7 +27,7 @@ export class CausalOrderChecker extends CountingChecker {
     const seen = this.getState(site);
     const needs = this.#needs.get(formatOperation(operation)) ?? [];
     for (const [entry, count] of needs.entries()) {
-      const origin = entry === RED ? 'red' : `site ${entry}`;
+      const origin = formatList(entry, this.founding);
       assertProperty(
         (seen[entry] ?? 0) >= count,
         () =>
@@ -57,7 +58,9 @@ export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    const origin = isRed(operation) ? 'red' : `site ${operation.site}`;
+    const origin = isRed(operation)
+      ? `red ${operation.partition ?? ''}`
+      : `site ${operation.site}`;
     const order = this.#orders.get(origin) ?? [];
     this.#orders.set(origin, order);
     const positions = this.getState(site);

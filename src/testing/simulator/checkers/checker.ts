@@ -6,11 +6,7 @@ import type {
   RedOperation,
 } from '../../../server/records/records.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
-import {
-  RED,
-  type Origin,
-  type Origins,
-} from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { Submission } from '../../../server/replica/core/submissions.ts';
 import type { Stage } from '../../../server/records/replica-output.ts';
 import type { Vector } from '../../../server/records/vector.ts';
@@ -212,17 +208,36 @@ export abstract class SiteChecker<Noted> implements Checker {
   }
 }
 
+/** Returns the origin that an operation counts for: its red log, or its site. */
+export function getListOf(operation: AnyOperation, { logs }: Origins): Origin {
+  return isRed(operation)
+    ? (logs[operation.partition ?? 0] as Origin)
+    : operation.site;
+}
+
+/** Names the origin of operations for messages. */
+export function formatList(entry: number, origins: Origins): string {
+  if (!origins.isLog(entry)) return `site ${entry}`;
+  const partition = origins.logs.indexOf(entry as Origin);
+  return partition === 0 ? 'red' : `red of partition ${partition}`;
+}
+
 /**
- * Counts the operations that each site shows, by ordinal: red ones, then blue
- * ones of each origin.
+ * Counts the operations that each site shows, by ordinal: those of each red
+ * log, and blue ones of each site.
  */
 export abstract class CountingChecker extends SiteChecker<number[]> {
-  constructor({ size }: Origins) {
+  /** The origins at the beginning, with all red logs. */
+  protected readonly founding: Origins;
+
+  constructor(origins: Origins) {
+    const { size } = origins;
     super((saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);
+    this.founding = origins;
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    const entry = isRed(operation) ? RED : operation.site;
+    const entry = getListOf(operation, this.founding);
     const shown = this.getState(site);
     setCount(shown, entry, (shown[entry] ?? 0) + 1);
   }

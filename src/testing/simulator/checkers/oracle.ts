@@ -7,15 +7,13 @@
  * causal order. So it relies neither on vectors nor on what certification
  * compares.
  */
-import {
-  RED,
-  type Origin,
-  type Origins,
-} from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Reply } from '../../../server/records/reply.ts';
+import { getOperationPlans } from '../../../server/service/operation-plan.ts';
+import type { Partitions } from '../../../server/service/partitions.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
@@ -40,6 +38,7 @@ import {
 import {
   CountingChecker,
   getExecutionName,
+  getListOf,
   isRed,
   assertProperty,
   setCount,
@@ -85,15 +84,16 @@ export class OracleChecker extends CountingChecker {
   readonly #submissions: () => readonly string[];
   readonly #model: Model;
   /**
-   * Red operations, then blue ones by origin, as the first site has shown them.
+   * Red operations by log, and blue ones by site, as the first site has shown
+   * them.
    */
   readonly #lists: PlacedOperation[][];
   readonly #placed = new Map<string, PlacedOperation>();
   /**
-   * The latest time up to each place of the red order. The times of the
+   * The latest time up to each place of a red log, by log. The times of the
    * operations themselves need not increase.
    */
-  readonly #redTimes: number[] = [];
+  readonly #redTimes = new Map<number, number[]>();
   /** The last run by site and operation. */
   readonly #lastRuns = new Map<string, OracleRun>();
   /** The run that an execution came from, by execution. */
@@ -101,16 +101,23 @@ export class OracleChecker extends CountingChecker {
   /** All runs by site and submission, and by operation. */
   readonly #runs = new Map<string, OracleRun[]>();
   /**
-   * The number of red operations that had been reported when a submission was
-   * made, by site and submission.
+   * The number of red operations of each log that had been reported when a
+   * submission was made, by site and submission.
    */
-  readonly #reportedRedCounts = new Map<string, number>();
+  readonly #reportedRedCounts = new Map<string, ReadonlyMap<number, number>>();
   /** The table of origins that the present start of a site uses, by site. */
   readonly #origins = new Map<Origin, Origins>();
-  #shownRedPlace = 0;
+  /** By log. A new map is made for each change. */
+  #shownRedPlaces: ReadonlyMap<number, number> = new Map();
+  readonly #partitions: Partitions;
 
-  constructor({ service, lookups }: TracedService, origins: Origins) {
+  constructor(
+    { service, lookups }: TracedService,
+    origins: Origins,
+    partitions: Partitions,
+  ) {
     super(origins);
+    this.#partitions = partitions;
     this.#service = service;
     this.#submissions = lookups;
     this.#model = new Model(service.tables);
@@ -121,9 +128,10 @@ export class OracleChecker extends CountingChecker {
     this.#origins.set(site, origins);
   }
 
-  /** The number of places of the red order that a site has shown. */
+  /** The number of places of all red logs that a site has shown. */
   get redCount(): number {
-    return this.#lists[RED]?.length ?? 0;
+    const counts = this.founding.logs.map((log) => this.#lists[log]?.length);
+    return counts.reduce<number>((sum, count = 0) => sum + count, 0);
   }
 
   /**
@@ -133,7 +141,7 @@ export class OracleChecker extends CountingChecker {
   getColorAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
     if (placed === undefined || !this.#isShown(site, placed)) return 'none';
-    return placed.model.list === RED ? 'red' : 'blue';
+    return this.founding.isLog(placed.model.list) ? 'red' : 'blue';
   }
 
   /**
@@ -210,7 +218,7 @@ export class OracleChecker extends CountingChecker {
 
   override onApplied(site: Origin, operation: AnyOperation): void {
     super.onApplied(site, operation);
-    const list = isRed(operation) ? RED : operation.site;
+    const list = getListOf(operation, this.founding);
     const place = this.getState(site)[list] as number;
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, list, place);
@@ -231,7 +239,7 @@ export class OracleChecker extends CountingChecker {
     readonly site: Origin;
     readonly serial: number;
   }): void {
-    this.#reportedRedCounts.set(`${site}:${serial}`, this.#shownRedPlace);
+    this.#reportedRedCounts.set(`${site}:${serial}`, this.#shownRedPlaces);
   }
 
   onView({
@@ -275,14 +283,15 @@ export class OracleChecker extends CountingChecker {
       () =>
         `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
     );
-    const isRedPlaced = placed.model.list === RED;
+    const { list, place } = placed.model;
+    const isRedPlaced = this.founding.isLog(list);
     assertProperty(
       stage === (isRedPlaced ? 'strong' : 'committed'),
       () =>
         `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`,
     );
-    if (isRedPlaced)
-      this.#shownRedPlace = Math.max(this.#shownRedPlace, placed.model.place);
+    if (isRedPlaced && place > (this.#shownRedPlaces.get(list) ?? 0))
+      this.#shownRedPlaces = new Map([...this.#shownRedPlaces, [list, place]]);
   }
 
   /**
@@ -453,12 +462,21 @@ export class OracleChecker extends CountingChecker {
         `a read at site ${site} was answered ${formatValue(description)} by no run`,
     );
     if (stage !== 'strong') return;
-    const reported = this.#reportedRedCounts.get(key) ?? 0;
+    const [{ input }] = runs as [OracleRun];
+    const log = this.#homeOf(input);
+    const reported = this.#reportedRedCounts.get(key)?.get(log) ?? 0;
     assertProperty(
-      runs.some(({ seen }) => (seen[RED] ?? 0) >= reported),
+      runs.some(({ seen }) => (seen[log] ?? 0) >= reported),
       () =>
         `a strong read at site ${site} misses some of the ${reported} red operations that were answered before it`,
     );
+  }
+
+  /** Returns the red log that orders the operation of a run. */
+  #homeOf({ operation, args }: RunInput): Origin {
+    const plan = getOperationPlans(this.#service).get(operation);
+    const home = plan === undefined ? 0 : this.#partitions.homeOf(plan, args);
+    return this.founding.logs[home] as Origin;
   }
 
   /** Executes the operation at its place, which never changes. */
@@ -471,7 +489,7 @@ export class OracleChecker extends CountingChecker {
     );
     // The red order continues from the latest time in it.
     const time = isRed(operation)
-      ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
+      ? Math.max((this.#redTimes.get(list)?.at(-1) ?? 0) + 1, operation.clock)
       : (operation.vector[site] ?? 0);
     // The operations before a blue one in the stream of its site count as seen,
     // even if they were not visible there yet. So do those before a red one in
@@ -499,7 +517,10 @@ export class OracleChecker extends CountingChecker {
     while (this.#lists.length <= list) this.#lists.push([]);
     (this.#lists[list] as PlacedOperation[])[place - 1] = placed;
     this.#placed.set(id, placed);
-    if (list === RED) this.#redTimes.push(time);
+    if (!isRed(operation)) return;
+    const times = this.#redTimes.get(list) ?? [];
+    times.push(time);
+    this.#redTimes.set(list, times);
   }
 
   /**
@@ -514,14 +535,14 @@ export class OracleChecker extends CountingChecker {
     readonly reply: Reply | undefined;
     readonly refusal?: DomainErrorInfo | undefined;
   } {
-    const counts = seen.with(RED, model.place - 1);
+    const counts = seen.with(model.list, model.place - 1);
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
     assertProperty(
       isSame(expected, outcome) && isSameSentList(expected.effects, effects),
       () =>
-        `${id} (${input.operation}) stands at ${model.place} of the red order and there it ${describeOutcome(expected)}; it was executed after ${seen[RED]} of them, and there it ${describeOutcome(outcome)}`,
+        `${id} (${input.operation}) stands at ${model.place} of the red order and there it ${describeOutcome(expected)}; it was executed after ${seen[model.list]} of them, and there it ${describeOutcome(outcome)}`,
     );
     const reply = createReplyAt(this.#service, view(), model, {
       ...expected,
@@ -536,10 +557,9 @@ export class OracleChecker extends CountingChecker {
    */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
-      const last =
-        list === RED
-          ? this.#redTimes[count - 1]
-          : this.#lists[list]?.[count - 1]?.model.time;
+      const last = this.founding.isLog(list)
+        ? this.#redTimes.get(list)?.[count - 1]
+        : this.#lists[list]?.[count - 1]?.model.time;
       assertProperty(
         (last ?? 0) < time,
         () => `${id} has time ${time} and had seen an operation of ${last}`,

@@ -61,7 +61,9 @@ export class RejectionChecker implements Checker {
     const waiting = this.#waiting.get(site);
     if (!wants.strong || waiting === undefined) return;
     waiting.set(serial, id);
-    if (waiting.size > this.#context.options.maxRedInFlight)
+    // Each red log has an equal share of the places.
+    const { maxRedInFlight, maxLogs } = this.#context.options;
+    if (waiting.size > maxRedInFlight / maxLogs)
       for (const item of waiting.values()) this.#crowded.add(item);
   }
 
@@ -88,7 +90,7 @@ export class RejectionChecker implements Checker {
     // Later operations may have arrived before it if a site was down.
     const others = (this.#operationsByClient.get(getClient(id))?.size ?? 1) - 1;
     const isClientFull =
-      others >= options.maxOperationsPerClient ||
+      others >= Math.floor(options.maxOperationsPerClient / options.maxLogs) ||
       (others > 0 && options.maxReplyBytes < MANY_BYTES);
     if (
       isClientFull ||

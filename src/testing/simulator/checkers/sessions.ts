@@ -2,14 +2,11 @@
  * Checks that sessions read their own writes and never go back in time, at any
  * site. The checker counts operations instead of comparing vectors.
  */
-import {
-  RED,
-  type Origin,
-  type Origins,
-} from '../../../server/records/origin.ts';
+import { type Origin, type Origins } from '../../../server/records/origin.ts';
 import {
   CountingChecker,
   assertProperty,
+  formatList,
   setCount,
   type ClientSubmission,
   type SubmissionEvent,
@@ -97,7 +94,7 @@ export class SessionChecker extends CountingChecker {
     if (expected === undefined) return;
     const shown = this.getState(site);
     for (const [entry, count] of expected.counts.entries()) {
-      const origin = entry === RED ? 'red' : `site ${entry}`;
+      const origin = formatList(entry, this.founding);
       assertProperty(
         (shown[entry] ?? 0) >=
           Math.min(count, this.#getFinal(site, entry) ?? count),

@@ -1,0 +1,87 @@
+/** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
+import type { OperationId, RedDelivered, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
+import { RedPath } from '../../src/server/replica/red/red-path.ts';
+import { Replica } from '../../src/server/replica/replica.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { withReplica } from './buggy-replicas.ts';
+
+const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createRedPath(): RedPath {
+        return make(this);
+      }
+    },
+  );
+
+/** Waits at its gate for blue operations alone. */
+class NarrowGate extends RedOrder {
+  readonly #replica: Replica;
+
+  constructor(replica: Replica, partition: number) {
+    super(replica.options, replica.state, partition);
+    this.#replica = replica;
+  }
+
+  protected override mayPass(record: RedRecord): boolean {
+    if (record.kind !== 'operation') return super.mayPass(record);
+    const { origins } = this.#replica.options;
+    const snapshot = record.snapshot.map((stamp, origin) => (origins.isLog(origin) ? 0 : stamp));
+    return super.mayPass({ ...record, snapshot });
+  }
+}
+
+/** Takes the entry of `main` for that of each log. */
+class MainGate extends NarrowGate {
+  protected override mayPass(record: RedRecord): boolean {
+    if (record.kind !== 'operation') return super.mayPass(record);
+    return RedOrder.prototype['mayPass'].call(this, { ...record, snapshot: record.snapshot.with(0, 0) });
+  }
+}
+
+/** A marker in the log of `main` counts for all logs. */
+class OneMarkerPath extends RedPath {
+  override ensureMarkersPassed(marker: OperationId): boolean {
+    return this.ensureMarkerPassed(marker, 0);
+  }
+}
+
+/** Its own log proves nothing of the logs of other partitions. */
+class MainProver extends Replica {
+  override get redDelivered(): RedDelivered {
+    return this.red.order.deliveredCount;
+  }
+}
+
+/** Gives the record of a red operation a clock that is above its own log and the sites alone. */
+function lowerClock(record: RedOperation, isOtherLog: (origin: number) => boolean): void {
+  const above = record.snapshot.filter((_, origin) => !isOtherLog(origin));
+  Object.assign(record, { clock: Math.max(0, ...above) + 1 });
+}
+
+const lowStamps: MachineFactory = (options, ...found) => {
+  const { origins, observer } = options;
+  const onCreated: NonNullable<typeof observer>['onCreated'] = (operation) => {
+    if ('attempt' in operation) {
+      const own = origins.logs[operation.partition ?? 0];
+      lowerClock(operation, (origin) => origins.isLog(origin) && origin !== own);
+    }
+    observer?.onCreated?.(operation);
+  };
+  return new SiteMachine({ ...options, observer: { ...observer, onCreated } }, ...found);
+};
+
+/** What a machine can be broken by, by name. */
+export const BUGGY_PARTITIONS = {
+  narrowGate: withRedPath(
+    (replica) => new RedPath(replica, { createOrder: (partition) => new NarrowGate(replica, partition) }),
+  ),
+  mainGate: withRedPath(
+    (replica) => new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
+  ),
+  oneMarker: withRedPath((replica) => new OneMarkerPath(replica)),
+  mainProver: withReplica(MainProver),
+  lowStamps,
+};

@@ -1,0 +1,34 @@
+/** Planted faults of sites with several red logs. */
+import { BUGGY_PARTITIONS } from './buggy-partitions.ts';
+import type { InjectedBug } from './injected-bugs.ts';
+
+export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
+  // @rule PART-G2
+  'stamps-of-one-log': {
+    rule: 'the stamp of a red operation is above all entries of its snapshot, also those of other logs',
+    caughtBy: ['oracle'],
+    profile: 'logs',
+    makeMachine: BUGGY_PARTITIONS.lowStamps,
+  },
+  // @rule PART-G3
+  'gates-of-one-log': {
+    rule: 'a red operation becomes visible only after the operations of other logs in its snapshot',
+    caughtBy: ['causal order'],
+    profile: 'logs',
+    makeMachine: BUGGY_PARTITIONS.narrowGate,
+  },
+  'gate-without-main': {
+    rule: 'a gate leaves out the entry of its own log, and no other',
+    caughtBy: ['causal order'],
+    profile: 'logs',
+    makeMachine: BUGGY_PARTITIONS.mainGate,
+  },
+  // @rule PART-B5
+  'marker-of-one-log': {
+    rule: 'a floor waits for a marker of its start in each red log',
+    caughtBy: ['floors'],
+    profile: 'logs',
+    overrides: { removalsPerWatermark: 1, crashEveryMs: 300, maxRedInFlight: Infinity },
+    makeMachine: BUGGY_PARTITIONS.oneMarker,
+  },
+};
