@@ -4,7 +4,7 @@ import {
   SEQUENCED_MESSAGE_FORMAT,
   type SequencedMessage,
 } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import type { LogKind, PartitionLogKind } from '../../../../src/server/log/local-log.ts';
+import { getRedKind, LOG_KINDS, type LogKind, type PartitionLogKind } from '../../../../src/server/log/local-log.ts';
 import { getLogKinds, type LogCounts } from '../../../../src/server/log/log-positions.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
@@ -15,7 +15,7 @@ import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import type { SubmissionIdentity, Submission } from '../../../../src/server/replica/core/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
-import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
+import { getRecoveredLog, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
 import { getSiteIndex, siteAt } from '../../../support/origins.ts';
@@ -54,11 +54,15 @@ export interface StoredLogs {
 type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
 
 /** What a site finds at a later start: its checkpoint, and its logs from where they began. */
-function continueFrom({ checkpoint, local, red }: RecoveredState, logs: RecoveredState): RecoveredState {
+function continueFrom({ checkpoint, local, red, partitions }: RecoveredState, logs: RecoveredState): RecoveredState {
   return {
     checkpoint,
     local: { start: local.start, entries: logs.local.entries.slice(local.start) },
     red: { start: red.start, entries: logs.red.entries.slice(red.start) },
+    partitions: partitions?.map(({ start }, index) => ({
+      start,
+      entries: logs.partitions?.[index]?.entries.slice(start) ?? [],
+    })),
   };
 }
 
@@ -106,7 +110,7 @@ export class Sites {
   constructor(service: Service, siteCount = 3, value: Given = {}) {
     this.#service = service;
     this.#siteCount = siteCount;
-    this.origins = Origins.create(NAMES.slice(0, siteCount));
+    this.origins = Origins.create(NAMES.slice(0, siteCount), value.partitions?.names.slice(1));
     this.value = value;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.logs = this.aheadMs.map(() => ({ local: [], red: [] }));
@@ -123,17 +127,21 @@ export class Sites {
    */
   start(site: number, value?: RecoveredState, isReached = true): void {
     if (value !== undefined) {
-      const [local, red] = [value.local, value.red].map(({ start, entries }) => [
-        ...Array.from({ length: start }),
-        ...entries,
-      ]);
-      this.logs[site] = { local: local ?? [], red: red ?? [] };
-      this.synced[site] = { local: local?.length ?? 0, red: red?.length ?? 0 };
+      const logs: StoredLogs = { local: [], red: [] };
+      const synced: LogCounts = { local: 0, red: 0 };
+      const kinds = [...LOG_KINDS, ...(value.partitions ?? []).map((_, index) => getRedKind(index + 1))];
+      for (const kind of kinds) {
+        const { start, entries } = getRecoveredLog(value, kind);
+        logs[kind] = [...Array.from({ length: start }), ...entries];
+        synced[kind] = start + entries.length;
+      }
+      this.logs[site] = logs;
+      this.synced[site] = synced;
     }
     if (value?.checkpoint !== undefined) this.#begun.set(site, value);
     const stored = value ?? this.copyStored(site);
     // Of its own, since the records of the red log change it as they are delivered.
-    const origins = Origins.create(NAMES.slice(0, this.#siteCount));
+    const origins = Origins.create(NAMES.slice(0, this.#siteCount), this.value.partitions?.names.slice(1));
     const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
     this.#count += 1;
     this.#serials[site] = 0;
