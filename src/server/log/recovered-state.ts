@@ -16,8 +16,8 @@ import type {
   RedRecord,
 } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
-import { getPartitionOf, type LogKind } from './local-log.ts';
-import type { LogPositions } from './log-positions.ts';
+import { getPartitionOf, getRedKind, type LogKind } from './local-log.ts';
+import type { LogCounts, LogPositions } from './log-positions.ts';
 
 /** Entries of a log from position `start` on. */
 export interface RecoveredLog<E> {
@@ -72,6 +72,25 @@ export interface SharedSiteState {
   readonly log: SavedLog;
   /** The red logs of the other partitions, in the order of their ordinals. */
   readonly logs?: readonly SavedLog[];
+}
+
+/** Returns the saved red logs by the ordinals of their partitions. */
+export function getSavedLogs({
+  log,
+  logs = [],
+}: SharedSiteState): readonly SavedLog[] {
+  return [log, ...logs];
+}
+
+/** Returns the places in the red logs up to which a state contains them. */
+export function getRedPositions(
+  shared: SharedSiteState,
+  local: number,
+): LogPositions {
+  const positions: LogCounts = { local, red: 0 };
+  for (const [partition, { delivered }] of getSavedLogs(shared).entries())
+    positions[getRedKind(partition)] = delivered;
+  return positions;
 }
 
 /** Returns the saved red log of the partition with this ordinal. */
@@ -159,7 +178,7 @@ export function createSiteFromShared({
   const saved: SavedSiteState = { shared, own: EMPTY_OWN_STATE };
   return {
     local: { start: 0, entries: createUnsentEntries(shared) },
-    red: { start: shared.log.delivered, entries: [] },
+    ...toRedLogs(getSavedLogs(shared).map(createEmptyLog)),
     checkpoint: { sections, smallParts: saved },
   };
 }
@@ -189,14 +208,13 @@ export function mergeSharedIntoSite(
     syncedLength: own.local.start,
   };
   const ownApplied = saved?.shared.replica.applied ?? [];
-  const redEnd = own.red.start + own.red.entries.length;
-  const { delivered } = shared.log;
-  const holdsRed = own.red.start <= delivered && redEnd >= delivered;
-  const ownDelivered = saved?.shared.log.delivered ?? 0;
-  if (ownDelivered > delivered && !(holdsRed && redEnd >= ownDelivered))
-    throw unusableStateError(
-      'it has less of the red log than this site: take the state of another site, or wait',
-    );
+  const redLogs = getSavedLogs(shared).map((log, partition) =>
+    mergeRedLog(
+      getRecoveredRed(own, partition),
+      saved && getSavedLog(saved.shared, partition),
+      log,
+    ),
+  );
   const waiting = collectWaiting(own, ownState, applied);
   // Others may not keep any more what this site has confirmed, so it must not
   // be lost here.
@@ -215,7 +233,7 @@ export function mergeSharedIntoSite(
       ...own.local,
       entries: [...own.local.entries, ...createUnsentEntries(shared)],
     },
-    red: holdsRed ? own.red : { start: delivered, entries: [] },
+    ...toRedLogs(redLogs),
     checkpoint: {
       sections: {
         ...sections,
@@ -224,6 +242,39 @@ export function mergeSharedIntoSite(
       smallParts: merged,
     },
   };
+}
+
+/**
+ * Returns the red log with which a site goes on behind the state of another
+ * one: its own, if that reaches the state.
+ */
+function mergeRedLog(
+  own: RecoveredRedLog,
+  saved: SavedLog | undefined,
+  log: SavedLog,
+): RecoveredRedLog {
+  const { delivered } = log;
+  const end = own.start + own.entries.length;
+  const isHeld = own.start <= delivered && end >= delivered;
+  const ownDelivered = saved?.delivered ?? 0;
+  if (ownDelivered > delivered && !(isHeld && end >= ownDelivered))
+    throw unusableStateError(
+      'it has less of the red log than this site: take the state of another site, or wait',
+    );
+  return isHeld ? own : createEmptyLog(log);
+}
+
+/** The copy of a red log that goes on behind a saved state. */
+function createEmptyLog({ delivered }: SavedLog): RecoveredRedLog {
+  return { start: delivered, entries: [] };
+}
+
+/** Returns the red logs in the form of a state, from those of all partitions. */
+export function toRedLogs([
+  red = EMPTY_LOG,
+  ...partitions
+]: readonly RecoveredRedLog[]): Pick<RecoveredState, 'red' | 'partitions'> {
+  return partitions.length === 0 ? { red } : { red, partitions };
 }
 
 /**

@@ -17,9 +17,10 @@ import {
   type LogCounts,
   type LogPositions,
 } from '../log/log-positions.ts';
-import type {
-  RecoveredRedLog,
-  RecoveredState,
+import {
+  toRedLogs,
+  type RecoveredRedLog,
+  type RecoveredState,
 } from '../log/recovered-state.ts';
 import {
   readCheckpoint,
@@ -164,13 +165,11 @@ function getRedLogs({
     (kind) => getPartitionOf(kind) ?? 0,
   );
   const last = Math.max(...ordinals);
-  const partitions = Array.from({ length: last }, (_, index) =>
-    toLog(getRedKind(index + 1)),
+  return toRedLogs(
+    Array.from({ length: last + 1 }, (_, partition) =>
+      toLog(getRedKind(partition)),
+    ),
   );
-  return {
-    red: toLog('red'),
-    ...(partitions.length > 0 && { partitions }),
-  };
 }
 
 /** Returns the number of entries of a log, from its beginning. */

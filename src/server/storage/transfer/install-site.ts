@@ -7,8 +7,15 @@ import type {
   Section,
   SectionRows,
 } from '../../records/checkpoint.ts';
-import type { LogPositions } from '../../log/log-positions.ts';
+import { getRedKind } from '../../log/local-log.ts';
 import {
+  getLogKinds,
+  type LogCounts,
+  type LogPositions,
+} from '../../log/log-positions.ts';
+import {
+  getRecoveredLog,
+  getRedPositions,
   getSavedSite,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
@@ -189,8 +196,12 @@ function writeEntries(
   { files, timing, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
   done: Done,
 ): void {
-  const { local, red } = state;
-  if (local.entries.length + red.entries.length === 0) return done(undefined);
+  const kinds = getLogKinds(getStarts(state));
+  const logs = kinds.map(
+    (kind) => [kind, getRecoveredLog(state, kind)] as const,
+  );
+  if (logs.every(([, { entries }]) => entries.length === 0))
+    return done(undefined);
   let failure: Error | undefined;
   const onFailed = (error: Error | undefined): void => {
     failure ??= error;
@@ -210,8 +221,7 @@ function writeEntries(
     onFullChanged: onFailed,
   });
   log.takeOver();
-  log.append('local', local.entries);
-  log.append('red', red.entries);
+  for (const [kind, { entries }] of logs) log.append(kind, entries);
   log.close(() => done(failure));
 }
 
@@ -224,9 +234,16 @@ function getCheckpoint({ checkpoint }: RecoveredState): Checkpoint {
 /** Returns the positions that the checkpoint contains. */
 function getContained(state: RecoveredState): LogPositions {
   const { shared, own } = getSavedSite(getCheckpoint(state));
-  return { local: own.syncedLength, red: shared.log.delivered };
+  return getRedPositions(shared, own.syncedLength);
 }
 
-function getStarts({ local, red }: RecoveredState): LogPositions {
-  return { local: local.start, red: red.start };
+function getStarts({
+  local,
+  red,
+  partitions = [],
+}: RecoveredState): LogPositions {
+  const starts: LogCounts = { local: local.start, red: red.start };
+  for (const [index, { start }] of partitions.entries())
+    starts[getRedKind(index + 1)] = start;
+  return starts;
 }

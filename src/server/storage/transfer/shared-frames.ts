@@ -4,7 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { getPart } from '../../records/checkpoint.ts';
-import type { SavedSiteState } from '../../log/recovered-state.ts';
+import {
+  getRedPositions,
+  type SavedSiteState,
+} from '../../log/recovered-state.ts';
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { Files } from '../disk/files.ts';
 import { formatCommit, formatRows } from '../format/checkpoint-file.ts';
@@ -195,7 +198,7 @@ function selectShared(
   if (!isLast) return shared.length === 0 ? undefined : formatRows(shared);
   const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState)
     .shared;
-  const contained = { local: 0, red: state.log.delivered };
+  const contained = getRedPositions(state, 0);
   return formatCommit(shared, {
     smallParts: state,
     contained,

@@ -1,6 +1,7 @@
 /** A bank whose accounts are ordered by the partition that their keys name, at sites with two red logs. */
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import type { Service } from '../../../../../src/server/service/service.ts';
 import { createPartitions } from '../../../../../src/server/service/partitions.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
@@ -80,7 +81,7 @@ export const [MAIN_LEADER, US_LEADER, FOLLOWER] = [0, 1, 2] as const;
 export function createWorld(options: WorldOptions = {}): SiteWorld {
   return new SiteWorld({
     service: partitionedBank,
-    partitions: createPartitions(partitionedBank, { us: {} }),
+    partitions: createPartitions(partitionedBank as unknown as Service, { us: {} }),
     redLogs: [{ leader: siteAt(US_LEADER) }],
     ...options,
   });
