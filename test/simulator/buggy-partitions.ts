@@ -1,5 +1,5 @@
 /** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
-import type { OperationId, RedDelivered, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import type { OperationId, RedOperation, RedRecord } from '../../src/server/records/records.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
@@ -48,13 +48,6 @@ class OneMarkerPath extends RedPath {
   }
 }
 
-/** Its own log proves nothing of the logs of other partitions. */
-class MainProver extends Replica {
-  override get redDelivered(): RedDelivered {
-    return this.red.order.deliveredCount;
-  }
-}
-
 /** Gives the record of a red operation a clock that is above its own log and the sites alone. */
 function lowerClock(record: RedOperation, isOtherLog: (origin: number) => boolean): void {
   const above = record.snapshot.filter((_, origin) => !isOtherLog(origin));
@@ -82,6 +75,5 @@ export const BUGGY_PARTITIONS = {
     (replica) => new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
   ),
   oneMarker: withRedPath((replica) => new OneMarkerPath(replica)),
-  mainProver: withReplica(MainProver),
   lowStamps,
 };

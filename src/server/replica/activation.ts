@@ -233,7 +233,7 @@ function notActiveError(problem: string, field: string): CorrectableError {
 
 /** Returns why a recovered state needs a newer version, if so. */
 export function findStoredProblem(
-  { local, red }: RecoveredState,
+  { local, red, partitions = [] }: RecoveredState,
   tables: Tables,
   own: DeploymentVersion | undefined,
 ): string | undefined {
@@ -242,7 +242,9 @@ export function findStoredProblem(
     const problem = findEntryProblem(entry, known);
     if (problem !== undefined) return problem;
   }
-  for (const { record } of red.entries) {
+  for (const { record } of [red, ...partitions].flatMap(
+    ({ entries }) => entries,
+  )) {
     const effects = record.kind === 'operation' ? record.effects : [];
     const problem =
       findRecordProblem(record, own) ?? describeEffects(effects, true, known);

@@ -148,7 +148,7 @@ function inspectOnce(
 ): InspectionPass | undefined {
   try {
     const manifest = parseManifest(files.read(MANIFEST_FILE));
-    const { service, redLeader, site: onlySite } = manifest;
+    const { service, site: onlySite } = manifest;
     const names = onlySite === undefined ? manifest.sites : [onlySite];
     const folders = names.map((name) => getLogDirectory(name));
     const looked = names.map((name) => inspectSite(files, name, manifest));
@@ -165,7 +165,7 @@ function inspectOnce(
         });
       rejectMissingSites(files, folders, true);
       if (holdings !== undefined && onlySite === undefined)
-        rejectMissingHistories(holdings, names, redLeader, before?.holdings);
+        rejectMissingHistories(holdings, names, manifest, before?.holdings);
     });
     return {
       inspection: {

@@ -4,6 +4,7 @@
  */
 import {
   getSavedSite,
+  type RecoveredRedLog,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
@@ -29,11 +30,13 @@ export interface Holding {
   /** The blue stream of each site, in the order of the sites. */
   readonly streams: readonly HeldEntries[];
   readonly red: HeldEntries;
+  /** The red logs of the other partitions, in the order of their ordinals. */
+  readonly partitions?: readonly HeldEntries[] | undefined;
 }
 
 /** Returns what a site has, from what it found at its start. */
 export function getHolding(
-  { local, red, checkpoint }: RecoveredState,
+  { local, red, partitions = [], checkpoint }: RecoveredState,
   origins: Origins,
 ): Holding {
   const saved = checkpoint && getSavedSite(checkpoint);
@@ -57,8 +60,13 @@ export function getHolding(
   }));
   return {
     streams,
-    red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 },
+    red: toHeldEntries(red),
+    partitions: partitions.map(toHeldEntries),
   };
+}
+
+function toHeldEntries({ start, entries }: RecoveredRedLog): HeldEntries {
+  return { count: start + entries.length, retainedFrom: start + 1 };
 }
 
 /**
@@ -70,13 +78,13 @@ export function describeMissingHistory(
   own: Holding,
   known: readonly Holding[],
   names: readonly string[],
-  redLeader: number,
+  leaders: readonly RedLeader[],
 ): string | undefined {
   const name = names[site];
-  for (const [other, { streams, red }] of known.entries()) {
+  for (const [other, held] of known.entries()) {
     if (other === site) continue;
     const by = names[other];
-    for (const [origin, { count, retainedFrom }] of streams.entries()) {
+    for (const [origin, { count, retainedFrom }] of held.streams.entries()) {
       const has = own.streams[origin]?.count ?? 0;
       const of = `operations of ${names[origin]}`;
       if (origin === site && count > has)
@@ -84,18 +92,61 @@ export function describeMissingHistory(
       if (has + 1 < retainedFrom)
         return `site ${name} has ${has} ${of}, and ${by} keeps those from ${retainedFrom} on`;
     }
-    if (site === redLeader && red.count > own.red.count) {
-      return `site ${by} has ${red.count} entries of the red log, and ${name}, which leads it, has ${own.red.count}`;
-    }
-    if (other === redLeader && own.red.count + 1 < red.retainedFrom) {
-      const [has, leads] = [
-        `${own.red.count} entries of the red log`,
-        `${by}, which leads it, keeps those`,
-      ];
-      return `site ${name} has ${has}, and ${leads} from ${red.retainedFrom} on`;
+    for (const [partition, leader] of leaders.entries()) {
+      const [here, there] = [own, held].map((item) => getRed(item, partition));
+      const problem = describeMissingRed(leader, [
+        { index: site, name, held: here },
+        { index: other, name: by, held: there },
+      ]);
+      if (problem !== undefined) return problem;
     }
   }
   return undefined;
+}
+
+/** The site that sequences a red log, and the name of its partition. */
+export interface RedLeader {
+  /** The index of the site. */
+  readonly site: number;
+  /** Absent for `main`. */
+  readonly partition?: string | undefined;
+}
+
+interface RedHolder {
+  readonly index: number;
+  readonly name: string | undefined;
+  readonly held: HeldEntries | undefined;
+}
+
+function describeMissingRed(
+  { site: leader, partition }: RedLeader,
+  [own, other]: readonly [RedHolder, RedHolder],
+): string | undefined {
+  const { count: has } = own.held ?? NOTHING_HELD;
+  const { count, retainedFrom } = other.held ?? NOTHING_HELD;
+  const log = partition === undefined ? 'red log' : `red log of ${partition}`;
+  if (own.index === leader && count > has)
+    return `site ${other.name} has ${count} entries of the ${log}, and ${own.name}, which leads it, has ${has}`;
+  return other.index === leader && has + 1 < retainedFrom
+    ? `site ${own.name} has ${has} entries of the ${log}, and ${other.name}, which leads it, keeps those from ${retainedFrom} on`
+    : undefined;
+}
+
+const NOTHING_HELD: HeldEntries = { count: 0, retainedFrom: 1 };
+
+function getRed(
+  { red, partitions }: Holding,
+  partition: number,
+): HeldEntries | undefined {
+  return partition === 0 ? red : partitions?.[partition - 1];
+}
+
+/** The sites that sequence the red logs, as a manifest names them. */
+interface LeaderNames {
+  readonly redLeader: string;
+  readonly partitions?:
+    | readonly { readonly name: string; readonly leader: string }[]
+    | undefined;
 }
 
 /**
@@ -105,17 +156,18 @@ export function describeMissingHistory(
 export function rejectMissingHistories(
   holdings: readonly Holding[],
   names: readonly string[],
-  redLeader: string,
+  { redLeader, partitions = [] }: LeaderNames,
   known: readonly Holding[] = holdings,
 ): void {
+  const leaders: readonly RedLeader[] = [
+    { site: names.indexOf(redLeader) },
+    ...partitions.map(({ name, leader }) => ({
+      site: names.indexOf(leader),
+      partition: name,
+    })),
+  ];
   for (const [site, own] of holdings.entries()) {
-    const problem = describeMissingHistory(
-      site,
-      own,
-      known,
-      names,
-      names.indexOf(redLeader),
-    );
+    const problem = describeMissingHistory(site, own, known, names, leaders);
     if (problem !== undefined) throw unusableDirectoryError(problem);
   }
 }

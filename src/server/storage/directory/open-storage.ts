@@ -191,6 +191,6 @@ function recoverAll(
   const holdings = found.map(({ recovered }) =>
     getHolding(recovered.stored, origins),
   );
-  checkAll(() => rejectMissingHistories(holdings, names, redLeader));
+  checkAll(() => rejectMissingHistories(holdings, names, deployment));
   return found;
 }

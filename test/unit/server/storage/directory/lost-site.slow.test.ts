@@ -200,7 +200,7 @@ describe('what others have of a site', () => {
     const holdings = [all(), all(), all()];
     changeA(holdings[0] as ReturnType<typeof all>);
     changeB(holdings[1] as ReturnType<typeof all>);
-    const found = describeMissingHistory(site, holdings[site] as Holding, holdings, names, 0);
+    const found = describeMissingHistory(site, holdings[site] as Holding, holdings, names, [{ site: 0 }]);
     if (problem === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(problem);
   });
