@@ -560,12 +560,13 @@ export class Replica implements ReplicaCore, SavedParts {
     if (wantedStages.causal && isCovered) this.#readHere(submission);
     // If the site lacks what the session has seen and a strong view follows,
     // the weak view is skipped, not delayed.
-    const admission = this.red.admissionOf(submission);
-    if (wantedStages.strong && admission.isFull) {
-      this.reply(submission, 'strong', admission.fullError());
-    } else if (wantedStages.strong)
-      this.red.read(this.createOperationId(serial), submission);
-    if (wantedStages.strong) return;
+    if (wantedStages.strong) {
+      const admission = this.red.admissionOf(submission);
+      if (admission.isFull)
+        this.reply(submission, 'strong', admission.fullError());
+      else this.red.read(this.createOperationId(serial), submission);
+      return;
+    }
     if (!isCovered)
       this.writes.runWhenSeen(submission, () => this.#readHere(submission));
   }

@@ -427,10 +427,12 @@ export class SiteMachine {
       for (const output of this.replica.takeOutputs())
         this.#onReplicaOutput(output);
       hasLogOutputs = false;
-      for (let place = 0; place < this.redLogs.nodes.length; place += 1) {
-        const outputs = this.redLogs.nodes[place]?.takeOutputs() ?? [];
-        for (const output of outputs) this.#onLogOutput(output, place);
+      let partition = 0;
+      for (const log of this.redLogs.nodes) {
+        const outputs = log.takeOutputs();
+        for (const output of outputs) this.#onLogOutput(output, partition);
         if (outputs.length > 0) hasLogOutputs = true;
+        partition += 1;
       }
     } while (hasLogOutputs || this.replica.hasOutputs);
   }

@@ -26,6 +26,7 @@ export function observeGenerators(
   const run = state.run.bind(state);
   const runLaid = state.runPipelined.bind(state);
   const read = state.read.bind(state);
+  const readInOrder = state.readInOrder.bind(state);
   const note = (
     value: GeneratorInput,
     outcome: Outcome,
@@ -58,8 +59,10 @@ export function observeGenerators(
       throw error;
     }
   };
-  state.read = (input): ReplyOrError => {
-    const answer = read(input);
+  const noteRead = (
+    input: GeneratorInput,
+    answer: ReplyOrError,
+  ): ReplyOrError => {
     note(
       input,
       isCorrectableError(answer)
@@ -68,6 +71,11 @@ export function observeGenerators(
     );
     return answer;
   };
+  state.read = (input) => noteRead(input, read(input));
+  // Without partitions it calls `read`, which is noted there.
+  if (state.partitionCheck !== undefined)
+    state.readInOrder = (input, home) =>
+      noteRead(input, readInOrder(input, home));
 }
 
 function toFailure({ code, message, domain }: CorrectableError): Outcome {

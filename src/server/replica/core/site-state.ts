@@ -156,31 +156,33 @@ export class SiteState {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
   }
 
-  /**
-   * Returns the answer of a read on the stable snapshot.
-   *
-   * @param home the ordinal of the partition that orders the read. It then
-   * fails if it reads rows of others. Default: it may read all
-   */
-  read(input: GeneratorInput, home?: number): ReplyOrError {
+  /** Returns the answer of a read on the stable snapshot. */
+  read(input: GeneratorInput): ReplyOrError {
     try {
-      const { partitionCheck } = this;
-      const isChecked = home !== undefined && partitionCheck !== undefined;
-      const run = this.#generators.run(input, undefined, isChecked);
-      const { choice, reply, domainError } = run;
-      const problem = isChecked
-        ? partitionCheck.findProblem(run, {
-            plan: input.plan,
-            partition: home,
-          })
-        : undefined;
-      if (problem !== undefined) return problem;
+      const { choice, reply, domainError } = this.#generators.run(input);
       if (choice === undefined) return domainError ?? reply;
-      const { name } = input.plan;
-      const message = `'${name}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
-      return new CorrectableError('FINAL_FAILED', message, {
-        field: `operations.${name}.effect`,
-      });
+      return declaredReadError(input, choice);
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the answer of a read at its place in the red log of its home. It
+   * fails if it reads rows of other partitions.
+   *
+   * @param home the ordinal of the partition
+   */
+  readInOrder(input: GeneratorInput, home: number): ReplyOrError {
+    const { partitionCheck } = this;
+    if (partitionCheck === undefined) return this.read(input);
+    try {
+      const run = this.#generators.run(input, undefined, true);
+      const homed = { plan: input.plan, partition: home };
+      const { choice, reply, domainError } = run;
+      if (choice !== undefined) return declaredReadError(input, choice);
+      return partitionCheck.findProblem(run, homed) ?? domainError ?? reply;
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;
@@ -278,6 +280,16 @@ export class SiteState {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };
   }
+}
+
+function declaredReadError(
+  { plan: { name } }: GeneratorInput,
+  { shadow }: ShadowCall,
+): CorrectableError {
+  const message = `'${name}' is declared a read but chose '${shadow}'. Declare it a write.`;
+  return new CorrectableError('FINAL_FAILED', message, {
+    field: `operations.${name}.effect`,
+  });
 }
 
 /**

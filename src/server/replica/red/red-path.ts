@@ -450,7 +450,11 @@ export class RedPath {
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run: () =>
-        this.#core.reply(submission, 'strong', state.read(submission, home)),
+        this.#core.reply(
+          submission,
+          'strong',
+          state.readInOrder(submission, home),
+        ),
       late: () =>
         this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
