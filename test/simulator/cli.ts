@@ -1,5 +1,6 @@
 /**
- * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS] [--jobs N] [--planted] [--json]`
+ * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS] [--jobs N] [--planted]
+ * [--json]`
  * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
  */
 import { availableParallelism } from 'node:os';

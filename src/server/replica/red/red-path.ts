@@ -318,9 +318,10 @@ export class RedPath {
   }
 
   /**
-   * Nothing can be ordered for now in the red log of a partition. Reads, and operations that were not
-   * proposed, end with nothing done. With `endsProposed` the callers of all
-   * others are notified that the outcome is unknown.
+   * Nothing can be ordered for now in the red log of a partition. Reads, and
+   * operations that were not proposed, end with nothing done. With
+   * `endsProposed` the callers of all others are notified that the outcome is
+   * unknown.
    */
   endWaiting(endsProposed: boolean, partition: number): void {
     const [reads, admission] = [

@@ -1,11 +1,11 @@
 /**
  * Certification of the red operations of one partition. It is a function of the
  * prefix of its red log alone, so that every site decides alike without
- * messages (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1). An operation commits
- * if no red operation that committed after its snapshot has written what it
- * read. The operations that it depends on are an exception: they must have
- * committed in the executions that it names. Commit stamps grow with the log.
- * Rejected and repeated operations get none.
+ * messages (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012,
+ * §6.1). An operation commits if no red operation that committed after its
+ * snapshot has written what it read. The operations that it depends on are an
+ * exception: they must have committed in the executions that it names. Commit
+ * stamps grow with the log. Rejected and repeated operations get none.
  */
 import { RED, type Origin } from '../../../records/origin.ts';
 import { Fifo } from '../../../collections/fifo.ts';
