@@ -10,6 +10,6 @@ import type { Scenario } from '../../../src/testing/simulator/scenario.ts';
 /** A world by its name; `service` takes the place of the classic one, to plant a fault. */
 export function getScenario({ scenario: name, maxLogs }: SimulationOptions, seed: number, service?: Service): Scenario {
   if (name === 'roster') return rosterScenario();
-  if (name === 'rights') return rightsScenario();
+  if (name === 'rights') return rightsScenario(maxLogs > 1);
   return name === 'generated' ? generatedScenario(seed) : classicScenario(maxLogs > 1, service);
 }

@@ -3,13 +3,14 @@
  * without coordination. They take by rights (docs/spec/rights.md). A blue take
  * uses the rights of its site, and a red one those of the pool.
  */
-import type {
-  RowField,
-  Effect,
-  EffectByRights,
-  Stamp,
+import {
+  isRedPosition,
+  type RowField,
+  type Effect,
+  type EffectByRights,
+  type Stamp,
 } from '../../records/effect.ts';
-import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
+import { MAX_ORIGINS, RED, type Origin } from '../../records/origin.ts';
 import {
   describeKind,
   createInternalError,
@@ -97,14 +98,17 @@ class BoundedCounterState extends LedgerState implements FieldState {
     return this;
   }
 
-  apply({ action, value }: Effect, { site, entry }: Stamp): void {
+  apply({ action, value }: Effect, stamp: Stamp): void {
+    const { site } = stamp;
+    // One log orders the row, so that there is one pool, whichever log it is.
+    const holder = isRedPosition(stamp) ? RED : site;
     switch (action) {
       case 'give':
         return this.give(site, value as number);
       case 'take':
-        return this.take(entry, value as number);
+        return this.take(holder, value as number);
       case 'transfer':
-        return this.transfer(entry, value as Transfer);
+        return this.transfer(holder, value as Transfer);
     }
   }
 

@@ -71,10 +71,16 @@ export function compareBySeen(a: string | number, b: string | number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * The sum of changes to a bounded field. Numbers are by list, of which the
- * first is the red order.
- */
+/** The holder of the pool, whichever red log orders the row. */
+const POOL = 0;
+
+/** Returns whose rights an operation takes: those of its site, or the pool. */
+function getHolder({ list, site }: ModelOperation): number {
+  // A preview has no site.
+  return list === site || site === 0 ? list : POOL;
+}
+
+/** The sum of changes to a bounded field. Numbers are by holder. */
 interface ModelLedger extends LedgerSums {
   readonly left: number;
   readonly holdings: ReadonlyMap<number, number>;
@@ -106,13 +112,13 @@ export function createLedger(
       change(by.site, value as number);
     } else if (action === 'take') {
       sums.takes += value as number;
-      change(by.list, -(value as number));
+      change(getHolder(by), -(value as number));
     } else {
       const { to, amount } = value as {
         readonly to: number;
         readonly amount: number;
       };
-      change(by.list, -amount);
+      change(getHolder(by), -amount);
       change(to, amount);
     }
   }
