@@ -13,7 +13,7 @@ const account = z.string();
 const amount = z.number();
 const booking = z.object({ account, amount });
 
-const bank = defineContract('bank', {
+export const bank = defineContract('bank', {
   deposit: { access: 'write', partitionBy: 'account', args: booking, result: z.null() },
   withdraw: { access: 'write', partitionBy: 'account', args: booking, result: z.boolean() },
   transfer: {

@@ -1,0 +1,51 @@
+/** A deployment in one process with two partitions: what is answered, what is refused, and what a restart has. */
+import { expect, test } from 'vitest';
+import { createClient } from '../../../../../src/index.ts';
+import { createEmbedded } from '../../../../../src/server/index.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { bank, partitionedBank } from '../../replica/partitions/partitioned-bank.ts';
+
+const open = (dataDir: string) =>
+  createEmbedded(partitionedBank, {
+    sites: ['ireland', 'frankfurt', 'virginia', 'ohio'],
+    redLeader: 'ireland',
+    partitions: { us: { leader: 'virginia', voters: ['virginia', 'ohio', 'ireland'] } },
+    dataDir,
+    onAlarm: () => {},
+  });
+
+test('operations of both partitions → answered, and there after a restart', async () => {
+  const dataDir = temporaryFolder();
+  const first = open(dataDir);
+  const [virginia, frankfurt] = [createClient(first.site('virginia')), createClient(first.site('frankfurt'))];
+  await virginia.invoke(bank.deposit({ account: 'us/ann', amount: 100 }));
+  await frankfurt.invoke(bank.deposit({ account: 'eu/bob', amount: 100 }));
+  const withdrawals = [
+    await virginia.invokeStrong(bank.withdraw({ account: 'us/ann', amount: 30 })),
+    await frankfurt.invokeStrong(bank.withdraw({ account: 'eu/bob', amount: 40 })),
+  ];
+  expect(withdrawals).toEqual([true, true]);
+  await first.close();
+
+  const second = open(dataDir);
+  const ohio = createClient(second.site('ohio'));
+  const balances = [
+    await ohio.invokeStrong(bank.balance({ account: 'us/ann' })),
+    await ohio.invokeStrong(bank.balance({ account: 'eu/bob' })),
+  ];
+  expect(balances).toEqual([70, 60]);
+  expect(await ohio.invokeStrong(bank.withdraw({ account: 'us/ann', amount: 70 }))).toBe(true);
+  await second.close();
+});
+
+test('rows of two partitions → FINAL_FAILED names them', async () => {
+  const deployment = open(temporaryFolder());
+  const client = createClient(deployment.site('ohio'));
+  await client.invoke(bank.deposit({ account: 'us/ann', amount: 10 }));
+  const transfer = client.invokeStrong(bank.transfer({ from: 'us/ann', to: 'eu/bob', amount: 1 }));
+  await expect(transfer).rejects.toMatchObject({
+    code: 'FINAL_FAILED',
+    message: expect.stringMatching(/ordered in the partition 'us', and uses rows of 'main'. Nothing was done/),
+  });
+  await deployment.close();
+});
