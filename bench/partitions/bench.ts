@@ -130,8 +130,13 @@ function findLog(layout: Layout, account: string): Log {
   return logs[account.split('/')[0] as string] ?? MAIN;
 }
 
-/** What the trips alone take: to the leader, and from it to as many others as make a majority. */
+/**
+ * What the trips alone take: to the leader, and from it to as many others as make a majority. One of three voters makes a
+ * majority with the leader as soon as it has a record (RB-L2).
+ */
 function tripsMs(place: Site, { leader, voters }: Log): number {
+  const isMajority = place !== leader && voters.includes(place) && voters.length <= 3;
+  if (isMajority) return roundTripMs(place, leader);
   const others = voters
     .filter((voter) => voter !== leader)
     .map((voter) => roundTripMs(leader, voter))
