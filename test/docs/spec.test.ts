@@ -13,7 +13,7 @@ async function namesIn(folder: string, ending: string): Promise<string[]> {
   return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending).replace(/\.slow$/, ''));
 }
 
-const bugFiles = ['injected-bugs', 'cluster-bugs', 'etcd-bugs', 'causal/planted-faults'].map((name) =>
+const bugFiles = ['injected-bugs', 'cluster-bugs', 'etcd-bugs', 'partition-bugs', 'causal/planted-faults'].map((name) =>
   readFile(`${root}test/simulator/${name}.ts`, 'utf8'),
 );
 const planted = (await Promise.all(bugFiles)).join('');

@@ -1,5 +1,6 @@
 /** The option `partitions` of a deployment: what is refused, and what is reported. */
 import { expect, test } from 'vitest';
+import { createClient } from '../../../../src/index.ts';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
@@ -7,6 +8,7 @@ import { createEmbedded } from '../../../../src/server/deployment/embedded/embed
 import { resolvePartitions } from '../../../../src/server/deployment/partition-options.ts';
 import { blue, counter, defineService, red, table } from '../../../../src/server/index.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia', 'ohio'] as const;
 const args = z.object({ account: z.string(), cents: z.int() });
@@ -22,7 +24,7 @@ const bank = defineContract('bank', {
   transfer: write,
   sweep: { ...write, partition: 'main' },
   deposit: { ...write, color: 'blue' },
-  balance: { access: 'read', args, result: z.int() },
+  balance: { access: 'read', partitionBy: 'account', args, result: z.int() },
 });
 
 const service: Service = defineService(bank, {
@@ -95,4 +97,23 @@ test('several partitions → each write that may be red and names none is report
   alarms.length = 0;
   await createEmbedded(service, { sites: SITES, onAlarm }).close();
   expect(alarms).toEqual([]);
+});
+
+test('a restart on a directory → what the log of each partition has confirmed is there', async () => {
+  const dataDir = temporaryFolder();
+  const partitions = { us: { leader: 'virginia', voters: ['virginia', 'ohio'] } } as const;
+  const start = () =>
+    createEmbedded(service, { sites: SITES, partitions, dataDir, checkColors: false, onAlarm: () => {} });
+  const accounts = ['us/ann', 'eu/bob'];
+  const first = start();
+  const virginia = createClient(first.site('virginia'));
+  for (const account of accounts) await virginia.invokeStrong(bank.withdraw({ account, cents: 5 }));
+  await first.close();
+
+  const second = start();
+  const ohio = createClient(second.site('ohio'));
+  for (const account of accounts) await ohio.invokeStrong(bank.withdraw({ account, cents: 2 }));
+  const balances = accounts.map((account) => ohio.invokeStrong(bank.balance({ account, cents: 0 })));
+  expect(await Promise.all(balances)).toEqual([-7, -7]);
+  await second.close();
 });

@@ -25,6 +25,8 @@ export const bank = defineContract('bank', {
   withdrawAnywhere: { access: 'write', args: booking, result: z.boolean() },
   setFee: { access: 'write', args: z.object({ amount }), result: z.null() },
   setFeeByRed: { access: 'write', args: z.object({ amount }), result: z.null() },
+  tag: { access: 'write', args: z.object({ account }), result: z.null() },
+  untag: { access: 'write', args: z.object({ account }), result: z.null() },
   balance: { access: 'read', partitionBy: 'account', args: z.object({ account }), result: z.number() },
   sum: { access: 'read', partitionBy: 'prefix', args: z.object({ prefix: z.string() }), result: z.number() },
 });
@@ -38,8 +40,9 @@ export const partitionedBank = defineService(bank, {
   tables: {
     accounts: table({ balance: counter() }, { partition: 'key' }),
     fees: table({ amount: register<number>() }, { partition: 'none' }),
+    tags: table({ uses: counter() }, { removable: true }),
   },
-  shadowOperations: ({ accounts, fees }) => ({
+  shadowOperations: ({ accounts, fees, tags }) => ({
     deposit: blue((a: Booking) => [accounts.row(a.account).balance.add(a.amount)]),
     withdraw: red((a: Booking) => [accounts.row(a.account).balance.add(-a.amount)]),
     move: red((a: { from: string; to: string; amount: number }) => [
@@ -47,6 +50,8 @@ export const partitionedBank = defineService(bank, {
       accounts.row(a.to).balance.add(a.amount),
     ]),
     setFee: blue((a: { amount: number }) => [fees.row('fee').amount.write(a.amount)]),
+    tag: blue((a: { account: string }) => [tags.row(a.account).uses.add(1)]),
+    untag: blue((a: { account: string }) => [tags.remove(a.account)]),
     setFeeByRed: red((a: { amount: number }) => [fees.row('fee').amount.write(a.amount)]),
   }),
   generators: {
@@ -63,6 +68,8 @@ export const partitionedBank = defineService(bank, {
       tables.accounts.row(args.from).balance < args.amount ? false : shadow.move(args, true),
     setFee: (args, { shadow }) => shadow.setFee(args, null),
     setFeeByRed: (args, { shadow }) => shadow.setFeeByRed(args, null),
+    tag: (args, { shadow }) => shadow.tag(args, null),
+    untag: (args, { shadow }) => shadow.untag(args, null),
     balance: ({ account: name }, { tables }) => tables.accounts.row(name).balance,
     sum: ({ prefix }, { tables }) =>
       tables.accounts.keys({ prefix }).reduce((sum, key) => sum + tables.accounts.row(key).balance, 0),
