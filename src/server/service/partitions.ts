@@ -4,6 +4,7 @@
  * could order one row in two logs.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
+import type { OperationSpecs } from '../../protocol/contract/contract.ts';
 import type { OperationPlan } from './operation-plan.ts';
 import type { Service } from './service.ts';
 import { BY_KEY, NO_PARTITION, type Tables } from './tables.ts';
@@ -17,6 +18,12 @@ const MAX_LOGS = 16;
 
 /** The parts of a plan that decide where an operation is ordered. */
 type Home = Pick<OperationPlan, 'partition' | 'partitionBy'>;
+
+/** The parts of a service that declare where rows and operations belong. */
+interface Declarations {
+  readonly tables: Tables;
+  readonly contract: { readonly operations: OperationSpecs };
+}
 
 /** Finds the red log of rows and of operations. */
 export interface Partitions {
@@ -58,7 +65,7 @@ export type PartitionsByName = Readonly<Record<string, unknown>>;
  * names what does not exist
  */
 export function createPartitions(
-  service: Pick<Service, 'tables' | 'contract'>,
+  service: Declarations,
   options: PartitionsByName = {},
 ): Partitions {
   const names = [MAIN, ...Object.keys(options).toSorted()];
@@ -153,7 +160,7 @@ function checkTables(tables: Tables, names: readonly string[]): void {
 }
 
 function checkOperations(
-  operations: Service['contract']['operations'],
+  operations: OperationSpecs,
   names: readonly string[],
 ): void {
   for (const [name, spec] of Object.entries(operations)) {
@@ -187,7 +194,8 @@ function checkIsPartition(
 export function listWritesWithoutPartition({
   contract,
   maybeRed,
-}: Pick<Service, 'contract' | 'maybeRed'>): readonly string[] {
+}: Pick<Declarations, 'contract'> &
+  Pick<Service, 'maybeRed'>): readonly string[] {
   return Object.entries(contract.operations)
     .filter(
       ([name, { access, partition, partitionBy }]) =>

@@ -1,7 +1,6 @@
 /** What is decided in the home log of an operation alone, and what a start asks of all logs. */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
-import type { SiteWorld } from '../../../../support/site-world.ts';
 import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
 // @rule PART-G1
