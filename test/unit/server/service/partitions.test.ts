@@ -138,3 +138,8 @@ test('writes that may be red and declare no partition are listed', () => {
   const maybeRed = new Set(['pay', 'give', 'take', 'find']);
   expect(listWritesWithoutPartition({ contract, maybeRed })).toEqual(['pay']);
 });
+
+test('pages need not know partitions: the hash of a contract is the same with them', () => {
+  const [plain, placed] = [write, { ...write, partitionBy: 'account' }].map((pay) => declare({}, { pay }).contract);
+  expect(placed?.hash).toBe(plain?.hash);
+});
