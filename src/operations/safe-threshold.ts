@@ -9,15 +9,15 @@ import {
 } from '../correctable/throttle/concurrent-writes.ts';
 import type { AnyView } from '../correctable/view.ts';
 
-/** The level at which all sites agree on one order of updates. */
-const CERTAIN_LEVEL = 'strong';
+/** The levels at which all sites agree on one order of updates. */
+const CERTAIN_LEVELS: ReadonlySet<string> = new Set(['strong', 'primary']);
 
 /**
  * Returns how many items a view of a `dequeue` must show as left
  * (`getRemaining(view)`) so that its item is in the final too. Other clients
  * may take that many items before this one without this view showing it.
- * Returns 0 for a final view at level `strong`, or if no other client takes
- * from the store. Returns `Infinity` if the store does not report it, so code
+ * Returns 0 for a final view at level `strong` or `primary`, or if no other
+ * client takes from the store. Returns `Infinity` if the store does not report it, so code
  * that compares waits for the final. A view that is final only because nothing
  * stronger was requested counts as preliminary.
  *
@@ -38,7 +38,7 @@ export function getSafeThreshold(
   view: Pick<AnyView, 'final' | 'level' | 'meta'>,
 ): number {
   checkRecord(view, { call: 'getSafeThreshold(view)', field: 'view' });
-  if (view.final && view.level === CERTAIN_LEVEL) return 0;
+  if (view.final && CERTAIN_LEVELS.has(view.level)) return 0;
   const concurrentWriters = view.meta?.['concurrentWriters'];
   return isConcurrentWriters(concurrentWriters)
     ? computeMaxConcurrentWrites(concurrentWriters)

@@ -13,6 +13,7 @@ export interface TableNames {
   readonly values: string;
   readonly queues: string;
   readonly keys: string;
+  readonly consumers: string;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for a name that is no identifier */
@@ -26,6 +27,7 @@ export function getTableNames(schema: string = 'public'): TableNames {
     values: `"${schema}".correctables_values`,
     queues: `"${schema}".correctables_queues`,
     keys: `"${schema}".correctables_idempotency_keys`,
+    consumers: `"${schema}".correctables_consumers`,
   };
 }
 
@@ -44,7 +46,7 @@ export function migrations(options: MigrationOptions = {}): string {
     { call: "migrations({ schema: 'public' })" },
     { schema: true },
   );
-  const { values, queues, keys } = getTableNames(options.schema);
+  const { values, queues, keys, consumers } = getTableNames(options.schema);
   return `create table if not exists ${values} (
   key text primary key,
   value jsonb not null
@@ -54,6 +56,12 @@ create table if not exists ${queues} (
   id bigint generated always as identity,
   item jsonb not null,
   primary key (queue, id)
+);
+create table if not exists ${consumers} (
+  id text primary key,
+  max_in_flight int not null,
+  min_slot_interval_ms double precision not null,
+  seen_at timestamptz not null default now()
 );
 create table if not exists ${keys} (
   key text primary key,

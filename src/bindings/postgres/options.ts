@@ -8,7 +8,9 @@ import {
   isRecord,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
+import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import type { ReplicasOptions } from '../replicas/index.ts';
+import { checkCount, checkDuration } from '../shared/check-number.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
 import type { DriverPool, PostgresDriver } from './driver.ts';
 import { OpenedServer } from './opened-server.ts';
@@ -48,6 +50,18 @@ export interface PostgresOptions extends ReplicasOptions {
    * `implementStatements`. Default: none
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
+  /**
+   * How many dequeues of one queue are in flight at a time. Others wait. Other
+   * processes read the value: it bounds how many of these dequeues their early
+   * views cannot include. Default: `100`
+   */
+  readonly maxInFlight?: number | undefined;
+  /**
+   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other processes
+   * read this value too. Set it if several processes take from one queue.
+   * Without it, `getSafeThreshold` permits no early decision. Default: `0`
+   */
+  readonly minSlotIntervalMs?: number | undefined;
   /** The schema of the tables that `migrations` makes. Default: `public` */
   readonly schema?: string | undefined;
   /**
@@ -70,6 +84,7 @@ export interface ResolvedOptions {
   readonly servers: ReadonlyMap<string, PostgresServer>;
   readonly statements: readonly CheckedStatement[];
   readonly schema: string | undefined;
+  readonly throttle: Throttle;
   readonly positions: PostgresPositions;
 }
 
@@ -80,6 +95,8 @@ const OPTIONS: OptionNamesOf<PostgresOptions> = {
   primary: true,
   replicas: true,
   statements: true,
+  maxInFlight: true,
+  minSlotIntervalMs: true,
   schema: true,
   prepare: true,
   positions: true,
@@ -109,6 +126,13 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
     'driver',
     'must be the module pg',
   );
+  const throttle: Throttle = {
+    maxInFlight: checkCount('maxInFlight', options.maxInFlight ?? 100),
+    minSlotIntervalMs: checkDuration(
+      'minSlotIntervalMs',
+      options.minSlotIntervalMs ?? 0,
+    ),
+  };
   const open = (field: string, value: PostgresConnection): PostgresServer =>
     openServer(field, value, { prepare, driver });
   const servers = new Map([['primary', open('primary', options.primary)]]);
@@ -121,6 +145,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
     servers,
     statements: catalogs.flatMap(getStatements),
     schema,
+    throttle,
     positions,
   };
 }

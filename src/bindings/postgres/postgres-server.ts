@@ -29,7 +29,8 @@ export type RunStatements = (
 
 /** How a call to a server is watched. */
 export interface CallOptions {
-  readonly signal: AbortSignal;
+  /** Cancels a read. Absent for a write, which runs to its end. */
+  readonly signal?: AbortSignal | undefined;
   /** Called when statements are about to be sent. May throw. */
   readonly markSent: () => void;
 }
@@ -114,7 +115,8 @@ export class PoolServer implements PostgresServer {
     if (isCertain) markSent();
     const client = await this.#connect();
     return await useClient(client, async () => {
-      const stopCanceling = this.#cancelOnAbort(client, signal);
+      const stopCanceling =
+        signal === undefined ? undefined : this.#cancelOnAbort(client, signal);
       try {
         if (!isCertain) markSent();
         return await body((statements) =>
@@ -123,7 +125,7 @@ export class PoolServer implements PostgresServer {
           ),
         );
       } finally {
-        await stopCanceling();
+        await stopCanceling?.();
       }
     });
   }

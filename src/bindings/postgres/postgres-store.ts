@@ -14,6 +14,7 @@ import type {
   ReplicaRead,
   ReplicaStore,
   ReplicaWrite,
+  WaitingCaller,
 } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import { createKeyValueOperations } from './key-value.ts';
@@ -28,9 +29,11 @@ import type {
 } from './postgres-server.ts';
 import { writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { createQueueOperations } from './queue.ts';
+import { QueueConsumers } from './queue-consumers.ts';
 import { toCorrectableError } from './sql-errors.ts';
 import {
   createStatementOperation,
+  MIGRATIONS_HINT,
   type PreviewPlan,
   type SqlOperation,
   type SqlPlan,
@@ -51,8 +54,6 @@ const COMMIT: SqlStatement = { text: 'commit', values: [] };
 const MAX_ATTEMPTS = 3;
 const RESEND_PAUSE_MS = 100;
 
-const UNABORTABLE: AbortSignal = new AbortController().signal;
-
 export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly name = 'postgres';
   readonly replicas: readonly string[];
@@ -70,7 +71,9 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     this.replicas = [...servers.keys()].filter((name) => name !== 'primary');
     this.hasIdempotencyKeys = servers.get('primary')?.lend !== undefined;
     this.#keysTable = getTableNames(options.schema).keys;
-    this.#operations = createOperations(options);
+    this.#operations = createOperations(options, (statement) =>
+      this.#runAlone(statement),
+    );
     this.#positionStatement = { text: positions.sql, values: [] };
   }
 
@@ -114,6 +117,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     return answer;
   }
 
+  enter(
+    operation: Operation,
+    caller: WaitingCaller,
+  ): Promise<() => void> | (() => void) | undefined {
+    return this.#operations.get(operation.name)?.enter?.(operation, caller);
+  }
+
   async write(
     operation: Operation,
     call: ReplicaCall,
@@ -135,7 +145,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   async readPosition(): Promise<PostgresPosition> {
-    const call = { signal: UNABORTABLE, markSent: () => {} };
+    const call = { markSent: () => {} };
     const outcomes = await this.#run(
       'primary',
       [this.#positionStatement],
@@ -166,18 +176,16 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 
   /** The statements of a read: its value, between two positions of the server. */
   async #read(
-    plan: Pick<PreviewPlan, 'statement' | 'interpret'> & {
-      readonly name: string;
-      readonly hint?: string | undefined;
-    },
+    plan: ReadPlan,
     server: string,
     signal: AbortSignal,
   ): Promise<ReplicaRead<PostgresPosition>> {
     const call = { signal, markSent: () => {} };
     const hasPosition = !this.#withoutPosition.has(server);
+    const own = [plan.before ?? [], plan.statement].flat();
     const middle = hasPosition
-      ? [this.#positionStatement, plan.statement, this.#positionStatement]
-      : [plan.statement];
+      ? [this.#positionStatement, ...own, this.#positionStatement]
+      : own;
     const outcomes = await this.#run(server, [BEGIN, ...middle, COMMIT], call);
     if (hasPosition && isUnknownFunction(outcomes[1])) {
       this.#withoutPosition.add(server);
@@ -195,13 +203,17 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       });
     }
     const pages = outcomes.map((outcome) => getPage(outcome));
-    const page = pages[hasPosition ? 2 : 1] as Page;
-    const [position, seenUpTo] = hasPosition
-      ? [parsePosition(pages[1]?.rows[0]), parsePosition(pages[3]?.rows[0])]
-      : [];
+    const [edge, ownPages] = hasPosition
+      ? [pages[1], pages.slice(2, -2)]
+      : [undefined, pages.slice(1, -1)];
+    const seenUpTo = hasPosition
+      ? parsePosition(pages.at(-2)?.rows[0])
+      : undefined;
+    const [first, last = first] = ownPages;
     return {
-      ...plan.interpret(page),
-      position: seenUpTo === undefined ? undefined : position,
+      ...plan.interpret(last as Page, first as Page),
+      position:
+        seenUpTo === undefined ? undefined : parsePosition(edge?.rows[0]),
       seenUpTo,
     };
   }
@@ -247,9 +259,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       table: this.#keysTable,
       position: this.#positionStatement,
     };
-    return primary.lend!({ signal: UNABORTABLE, markSent }, (run) =>
-      writeOnceForKey(run, write),
-    );
+    return primary.lend!({ markSent }, (run) => writeOnceForKey(run, write));
   }
 
   /** The position is read after the commit: it covers that. */
@@ -257,7 +267,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     plan: SqlPlan,
     { markSent }: ReplicaCall,
   ): Promise<WrittenPage> {
-    const call = { signal: UNABORTABLE, markSent };
+    const call = { markSent };
     const hasPosition = !this.#withoutPosition.has('primary');
     const statements = hasPosition
       ? [plan.statement, this.#positionStatement]
@@ -277,6 +287,20 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     });
   }
 
+  /** Runs one statement at the primary before a write. */
+  async #runAlone(statement: SqlStatement): Promise<Page> {
+    const call = { markSent: () => {} };
+    const [outcome] = await this.#run('primary', [statement], call);
+    if (outcome?.status === 'fulfilled') return outcome.value;
+    throw toCorrectableError(outcome?.reason, {
+      name: 'dequeue',
+      access: 'write',
+      isReplica: false,
+      isUncommitted: true,
+      hint: MIGRATIONS_HINT,
+    });
+  }
+
   #run(
     server: string,
     statements: readonly SqlStatement[],
@@ -288,6 +312,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     );
   }
 }
+
+/** What to read, and for a preview what to read before that. */
+type ReadPlan = Pick<PreviewPlan, 'statement' | 'interpret'> & {
+  readonly name: string;
+  readonly before?: SqlStatement;
+  readonly hint?: string | undefined;
+};
 
 /** A write that was made has a result that does not fit. */
 function interpretWritten(
@@ -324,14 +355,24 @@ function getPosition(
   return parsePosition(page?.rows[0]);
 }
 
-function createOperations({
-  schema,
-  statements,
-}: ResolvedOptions): ReadonlyMap<string, SqlOperation> {
+function createOperations(
+  { schema, statements, throttle }: ResolvedOptions,
+  run: (statement: SqlStatement) => Promise<Page>,
+): ReadonlyMap<string, SqlOperation> {
   const tables = getTableNames(schema);
+  const consumers = new QueueConsumers({
+    table: tables.consumers,
+    throttle,
+    run,
+  });
   const operations = new Map<string, SqlOperation>([
     ...createKeyValueOperations(tables.values),
-    ...createQueueOperations(tables.queues, reached),
+    ...createQueueOperations({
+      table: tables.queues,
+      reached,
+      throttle,
+      consumers,
+    }),
   ]);
   for (const statement of statements) {
     const { name } = statement;

@@ -4,12 +4,17 @@
  * A replica still shows items that this process has taken. Its view of a
  * `dequeue` leaves these out, and as many more as dequeues are in flight.
  */
+import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { EnqueueArgs } from '../../operations/index.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
+import type { WaitingCaller } from '../replicas/index.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
+import { ThrottleGate } from '../shared/throttle-gate.ts';
+import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import type { PostgresPosition } from './position.ts';
+import type { QueueConsumers } from './queue-consumers.ts';
 import {
   checkText,
   MIGRATIONS_HINT,
@@ -22,27 +27,52 @@ import {
 const MAX_REMAINING = 1_000;
 /** Items of one queue that are known to be taken. */
 const MAX_TAKEN = 1_000;
+/** With more queues, those that are not in use are forgotten. */
+const MAX_IDLE_QUEUES = 1_000;
 
 type Reached = (have: PostgresPosition, need: PostgresPosition) => boolean;
 
-/** @param table the name of the table, quoted */
-export function createQueueOperations(
-  table: string,
-  reached: Reached,
-): readonly (readonly [string, SqlOperation])[] {
-  const own = new OwnDequeues(reached);
+export interface QueueOptions {
+  /** The name of the table, quoted. */
+  readonly table: string;
+  readonly reached: Reached;
+  readonly throttle: Throttle;
+  readonly consumers: QueueConsumers;
+}
+
+export function createQueueOperations({
+  table,
+  reached,
+  throttle,
+  consumers,
+}: QueueOptions): readonly (readonly [string, SqlOperation])[] {
+  const createGate = (): ThrottleGate =>
+    new ThrottleGate(throttle, () => consumers.estimateMs);
+  const own = new OwnDequeues(reached, createGate);
   // What is left is behind the item. What is before it, others are taking.
-  const countBehind = (id: string): string =>
-    `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id} limit ${MAX_REMAINING}) as behind)::int`;
+  const countBehind = (id: string, condition = ''): string =>
+    `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id}${condition} limit ${MAX_REMAINING}) as behind)::int`;
   const insert = `insert into ${table} (queue, item) values ($1, $2::jsonb)`;
-  const first = `select id, item, ${countBehind('head.id')} as remaining from ${table} as head where queue = $1`;
-  const peek = `${first} order by id limit 1`;
-  const guess = `${first} and id <> all($2::bigint[]) order by id offset $3 limit 1`;
+  const first = (condition?: string): string =>
+    `select id, item, ${countBehind('head.id', condition)} as remaining from ${table} as head where queue = $1`;
+  const peek = `${first()} order by id limit 1`;
+  const notTaken = ' and id <> all($2::bigint[])';
+  const guess = `${first(notTaken)}${notTaken} order by id offset $3 limit 1`;
   const take = `with head as (
     select id from ${table} where queue = $1 order by id limit 1 for update skip locked
   )
   delete from ${table} as taken using head where taken.queue = $1 and taken.id = head.id
-  returning taken.id, taken.item, ${countBehind('taken.id')} as remaining`;
+  returning taken.id, taken.item, ${countBehind('taken.id')} as remaining, ${consumers.columns}`;
+
+  /** From then on the others count this process. */
+  const register = (leave: () => void): (() => void) | Promise<() => void> =>
+    consumers.register()?.then(
+      () => leave,
+      (error: unknown) => {
+        leave();
+        throw error;
+      },
+    ) ?? leave;
 
   const enqueueOperation: SqlOperation = {
     access: 'write',
@@ -82,16 +112,41 @@ export function createQueueOperations(
       statement: { text: take, values: [getQueue(operation)] },
       interpret: (page) => toItem(page, 0),
     }),
+    enter(operation, caller) {
+      const turn = own.enter(getQueue(operation), caller);
+      if (isThenable(turn)) return turn.then((leave) => register(leave));
+      return register(turn);
+    },
     preview(operation) {
       const queue = getQueue(operation);
       const { taken, inFlight } = own.getState(queue);
+      const startedAtMs = performance.now();
       return {
+        before: consumers.readReplica,
         statement: { text: guess, values: [queue, taken, inFlight] },
-        interpret: (page) => toItem(page, 0),
+        interpret(page, { rows: [shown] }) {
+          const { value, meta } = toItem(page, 0);
+          const concurrentWriters =
+            // Of more items, it is not known which ones are taken.
+            taken.length < MAX_TAKEN
+              ? consumers.getConcurrentWriters({ startedAtMs, shown })
+              : undefined;
+          return {
+            value,
+            meta: { ...meta, ...(concurrentWriters && { concurrentWriters }) },
+          };
+        },
         onPosition: (position) => own.forget(queue, position),
       };
     },
-    onWrite: (operation) => own.begin(getQueue(operation)),
+    onWrite(operation) {
+      const end = own.begin(getQueue(operation));
+      const pending = consumers.begin();
+      return (written) => {
+        consumers.end(pending, written?.page.rows[0]);
+        end(written);
+      };
+    },
   };
   return [
     ['enqueue', enqueueOperation],
@@ -117,6 +172,10 @@ interface TakenItem {
 }
 
 interface OwnQueue {
+  readonly gate: ThrottleGate;
+  /** Dequeues that wait for their turn, or have it. */
+  users: number;
+  /** Those that are sent. */
   inFlight: number;
   taken: readonly TakenItem[];
 }
@@ -124,10 +183,30 @@ interface OwnQueue {
 /** The dequeues of this process that replicas may not show yet. */
 class OwnDequeues {
   readonly #reached: Reached;
+  readonly #createGate: () => ThrottleGate;
   readonly #queues = new Map<string, OwnQueue>();
 
-  constructor(reached: Reached) {
+  constructor(reached: Reached, createGate: () => ThrottleGate) {
     this.#reached = reached;
+    this.#createGate = createGate;
+  }
+
+  /** Waits for a turn. Returns what to call at its end. */
+  enter(
+    name: string,
+    caller: WaitingCaller,
+  ): Promise<() => void> | (() => void) {
+    const queue = this.#getQueue(name);
+    const room = queue.gate.enter(caller);
+    queue.users += 1;
+    if (room === undefined) return createLeave(queue);
+    return room.then(
+      () => createLeave(queue),
+      (error: unknown) => {
+        queue.users -= 1;
+        throw error;
+      },
+    );
   }
 
   getState(queue: string): { taken: readonly string[]; inFlight: number } {
@@ -136,8 +215,7 @@ class OwnDequeues {
   }
 
   begin(queue: string): (written?: WrittenResult) => void {
-    const state = this.#queues.get(queue) ?? { inFlight: 0, taken: [] };
-    this.#queues.set(queue, state);
+    const state = this.#getQueue(queue);
     state.inFlight += 1;
     return (written) => {
       state.inFlight -= 1;
@@ -146,7 +224,6 @@ class OwnDequeues {
         const item = { id: String(row['id']), position: written?.position };
         state.taken = [...state.taken, item].slice(-MAX_TAKEN);
       }
-      this.#dropIfEmpty(queue, state);
     };
   }
 
@@ -158,11 +235,33 @@ class OwnDequeues {
       (item) =>
         item.position !== undefined && !this.#reached(position, item.position),
     );
-    this.#dropIfEmpty(queue, state);
   }
 
-  #dropIfEmpty(queue: string, state: OwnQueue): void {
-    if (state.inFlight === 0 && state.taken.length === 0)
-      this.#queues.delete(queue);
+  #getQueue(name: string): OwnQueue {
+    const found = this.#queues.get(name);
+    if (found !== undefined) return found;
+    if (this.#queues.size >= MAX_IDLE_QUEUES) this.#dropIdle();
+    const queue = {
+      gate: this.#createGate(),
+      users: 0,
+      inFlight: 0,
+      taken: [],
+    };
+    this.#queues.set(name, queue);
+    return queue;
   }
+
+  #dropIdle(): void {
+    for (const [name, { gate, users, taken }] of this.#queues)
+      if (users === 0 && taken.length === 0 && gate.isIdle)
+        this.#queues.delete(name);
+  }
+}
+
+function createLeave(queue: OwnQueue): () => void {
+  const enteredAtMs = performance.now();
+  return () => {
+    queue.users -= 1;
+    queue.gate.release(enteredAtMs);
+  };
 }

@@ -4,7 +4,7 @@ import {
   createInvalidArgumentError,
 } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import type { ReplicaDetails } from '../replicas/index.ts';
+import type { ReplicaDetails, ReplicaStore } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
@@ -33,7 +33,10 @@ export const MIGRATIONS_HINT =
   'Run the statements of migrations() at the primary.';
 
 /** What a replica lets expect of a write. */
-export interface PreviewPlan extends Pick<SqlPlan, 'statement' | 'interpret'> {
+export interface PreviewPlan extends Pick<SqlPlan, 'statement'> {
+  /** What to read before that, of an older state or the same. */
+  readonly before: SqlStatement;
+  readonly interpret: (page: Page, before: Page) => SqlMeaning;
   /** Called with the position of the replica. */
   readonly onPosition: (position: PostgresPosition | undefined) => void;
 }
@@ -43,6 +46,8 @@ export interface SqlOperation {
   readonly access: Access;
   /** @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */
   readonly plan: (operation: Operation) => SqlPlan;
+  /** Waits for the turn of a write, and returns what to call at its end. */
+  readonly enter?: NonNullable<ReplicaStore['enter']> | undefined;
   /** Returns what to read for the preliminary view of a write. */
   readonly preview?: ((operation: Operation) => PreviewPlan) | undefined;
   /**

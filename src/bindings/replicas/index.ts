@@ -17,4 +17,5 @@ export type {
   ReplicaRead,
   ReplicaStore,
   ReplicaWrite,
+  WaitingCaller,
 } from './replica-store.ts';

@@ -4,6 +4,7 @@
  *
  * A *position* is a place in the log of the primary that replicas follow.
  */
+import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { LevelContext } from '../shared/level-call.ts';
 
@@ -26,6 +27,9 @@ export interface ReplicaCall extends LevelContext {
    */
   readonly markSent: () => void;
 }
+
+/** When the caller of an update that waits for its turn leaves. */
+export type WaitingCaller = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
 
 /** Facts about a value, for the view. */
 export interface ReplicaDetails {
@@ -87,6 +91,17 @@ export interface ReplicaStore<Position = unknown> {
     server: string,
     call: ReplicaCall,
   ): Promise<ReplicaRead<Position>>;
+  /**
+   * Waits until an update may begin, if the store limits how many are in flight
+   * at a time. The preliminary view of the update is read after that. Returns
+   * what to call when the update is over. Default: updates begin at once
+   *
+   * @throws CorrectableError if the caller leaves before
+   */
+  enter?(
+    operation: Operation,
+    caller: WaitingCaller,
+  ): Promise<() => void> | (() => void) | undefined;
   /** Executes an update at the primary, once. */
   write(
     operation: Operation,

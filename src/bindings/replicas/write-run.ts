@@ -1,5 +1,6 @@
 /** Executes one update once, at the primary. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
+import { isThenable } from '../../correctable/validate.ts';
 import {
   CorrectableError,
   isCorrectableError,
@@ -26,12 +27,32 @@ export class WriteRun implements SubmissionStatus {
   }
 
   start(): void {
-    const { levels, store, context } = this.#options;
+    const { store, operation, context } = this.#options;
     context.submissionStatus = this;
+    try {
+      const turn = store.enter?.(operation, context);
+      if (isThenable(turn)) void this.#beginAfter(turn);
+      else this.#begin(turn);
+    } catch (error) {
+      this.#fail(this.#toError(error));
+    }
+  }
+
+  async #beginAfter(turn: PromiseLike<() => void>): Promise<void> {
+    try {
+      this.#begin(await turn);
+    } catch (error) {
+      this.#fail(this.#toError(error));
+    }
+  }
+
+  #begin(leave: (() => void) | undefined): void {
+    if (this.#hasEnded) return leave?.();
+    const { levels, store } = this.#options;
     const isPreviewWanted =
       levels.includes('replica') && levels.includes('primary');
     if (isPreviewWanted && store.preview !== undefined) void this.#preview();
-    void this.#write();
+    void this.#write().finally(leave);
   }
 
   close(error: CorrectableError): void {

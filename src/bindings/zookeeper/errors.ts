@@ -112,14 +112,6 @@ export function createClosedError(): CorrectableError {
   );
 }
 
-/** Returns the error of an update that is abandoned before it is sent. */
-export function createAbandonedError(): CorrectableError {
-  return new CorrectableError(
-    'ABORTED',
-    'given up before the update was sent: nothing was changed',
-  );
-}
-
 /**
  * Creates the error of an update in flight that got no reply before the binding
  * was closed.

@@ -12,7 +12,18 @@ import {
   type RunStatements,
 } from '../../../src/bindings/postgres/index.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
-import { dequeue, enqueue, get, getMany, getRemaining, peek, put, remove } from '../../../src/operations/index.ts';
+import type { AnyView } from '../../../src/correctable/view.ts';
+import {
+  dequeue,
+  enqueue,
+  get,
+  getMany,
+  getRemaining,
+  getSafeThreshold,
+  peek,
+  put,
+  remove,
+} from '../../../src/operations/index.ts';
 import { medianMs } from '../support/median.ts';
 import {
   catchFailure,
@@ -323,6 +334,64 @@ test('a replica guesses the item, without those that this process has taken', as
   expect(finals.map((found) => found?.item).toSorted()).toEqual(['a', 'b', 'c']);
   const last = await client.invoke(dequeue<string>('seats')).when('replica');
   expect(last).toMatchObject({ level: 'replica', value: { item: 'd' } });
+});
+
+test('what is left does not count items that this process has taken behind its guess', async () => {
+  const [near, other] = [openForTest(it.servers), openForTest(it.servers)];
+  for (const item of ['a', 'b', 'c', 'd']) await near.client.invoke(enqueue('behind', item));
+  await untilAllCaughtUp(it.servers);
+  await pauseReplicas();
+  expect(await other.client.invokeStrong(dequeue('behind'))).toEqual({ item: 'a' });
+  expect(await near.client.invokeStrong(dequeue('behind'))).toEqual({ item: 'b' });
+  const guess = await near.client.invoke(dequeue('behind')).when('replica');
+  expect([guess.value, getRemaining(guess)]).toEqual([{ item: 'a' }, 2]);
+});
+
+test('a safe threshold counts other processes, and how far the replica is behind', async () => {
+  const pace = { maxInFlight: 2, minSlotIntervalMs: 100 };
+  const [near, other] = [openForTest(it.servers, pace), openForTest(it.servers, pace)];
+  const guess = async (): Promise<AnyView> => {
+    await near.client.invoke(enqueue('safe', 1));
+    await untilAllCaughtUp(it.servers);
+    return near.client.invoke(dequeue('safe')).when('replica');
+  };
+  await it.servers.query('primary', 'delete from correctables_consumers');
+  expect(getSafeThreshold(await guess())).toBe(0);
+  await other.client.invoke(dequeue('none'));
+  await guess();
+  const safe = getSafeThreshold(await guess());
+  expect(safe).toBeGreaterThanOrEqual(2 * (1 + 1));
+  expect(safe).toBeLessThan(50);
+  await near.client.invoke(enqueue('safe', 1));
+  await untilAllCaughtUp(it.servers);
+  await pauseReplicas();
+  const from = performance.now();
+  await expect
+    .poll(async () => getSafeThreshold(await near.client.invoke(dequeue('safe')).when('replica')))
+    .toBeGreaterThan(safe + 4);
+  expect(performance.now() - from).toBeGreaterThan(100);
+});
+
+test('a process that does not limit its dequeues permits no early decision of others', async () => {
+  const [near, other] = [openForTest(it.servers), openForTest(it.servers)];
+  await other.client.invoke(dequeue('none'));
+  for (const item of [1, 2, 3]) await near.client.invoke(enqueue('unlimited', item));
+  await near.client.invoke(dequeue('unlimited'));
+  await untilAllCaughtUp(it.servers);
+  const guess = await near.client.invoke(dequeue('unlimited')).when('replica');
+  expect([guess.level, getSafeThreshold(guess)]).toEqual(['replica', Infinity]);
+});
+
+// @rule REPL-13
+test('dequeues beyond the limit wait, and take nothing if their caller leaves', async () => {
+  const { client } = openForTest(it.servers, { maxInFlight: 1 });
+  for (const item of ['a', 'b']) await client.invoke(enqueue('gate', item));
+  const leaving = new AbortController();
+  const [first, second] = [client.invoke(dequeue('gate')), client.invoke(dequeue('gate'), { signal: leaving.signal })];
+  leaving.abort();
+  await expect(second).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(await first).toEqual({ item: 'a' });
+  expect(await client.invoke(dequeue('gate'))).toEqual({ item: 'b' });
 });
 
 // @rule REPL-11

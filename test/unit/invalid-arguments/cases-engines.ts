@@ -172,6 +172,8 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['statements that are texts', 'statements', (f) => f({ primary, statements: ['select 1'] })],
         ['a schema with a dot', 'schema', (f) => f({ primary, schema: 'a.b' })],
         ['a text for a switch', 'prepare', (f) => f({ primary, prepare: 'no' })],
+        ['no dequeue at a time', 'maxInFlight', (f) => f({ primary, maxInFlight: 0 })],
+        ['a time before now', 'minSlotIntervalMs', (f) => f({ primary, minSlotIntervalMs: -1 })],
         ['positions that are a function', 'positions', (f) => f({ primary, positions: () => 1 })],
         ['a driver by name', 'driver', (f) => f({ primary, driver: 'pg' })],
         ['a short key', 'tokenKey', (f) => f({ primary, tokenKey: 'secret' })],

@@ -6,13 +6,13 @@ import type { SubmissionStatus } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claim-creator.ts';
 import {
-  createAbandonedError,
   isBusy,
   isConnectionLost,
   toNotAppliedError,
   createItemTakenError,
   throwNotApplied,
 } from '../errors.ts';
+import { createAbandonedError } from '../../shared/abandoned-error.ts';
 import { findItem, readItem, type Item } from './items.ts';
 import type { OwnClaim, QueueContext } from './queue-context.ts';
 import type { InFlightWrite } from './queue-state.ts';

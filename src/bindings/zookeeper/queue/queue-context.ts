@@ -11,7 +11,7 @@ import { QueueState } from './queue-state.ts';
 import type { ConsumerRegistry } from '../consumer-registry.ts';
 import type { SessionPair } from '../session-pair.ts';
 import type { ValueCodec } from '../value-codec.ts';
-import { ThrottleGate } from './throttle-gate.ts';
+import { ThrottleGate } from '../../shared/throttle-gate.ts';
 
 const REQUEUE_TIMEOUT_MS = 1_000;
 

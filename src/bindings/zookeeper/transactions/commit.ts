@@ -10,11 +10,8 @@ import type {
 } from '../../../operations/versioned.ts';
 import { isZooKeeperError, type ZooKeeperErrorCode } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
-import {
-  createAbandonedError,
-  throwNotApplied,
-  toNotAppliedError,
-} from '../errors.ts';
+import { createAbandonedError } from '../../shared/abandoned-error.ts';
+import { throwNotApplied, toNotAppliedError } from '../errors.ts';
 import { isRequested, type OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';

@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
-import { ThrottleGate } from '../../../../../src/bindings/zookeeper/queue/throttle-gate.ts';
+import { ThrottleGate } from '../../../../../src/bindings/shared/throttle-gate.ts';
 import { dequeue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, cutOff, drain, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';

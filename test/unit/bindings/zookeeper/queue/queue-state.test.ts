@@ -4,7 +4,7 @@ import { ZooKeeperError } from '../../../../../src/bindings/zookeeper/client/err
 import type { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
 import { QueuePaths } from '../../../../../src/bindings/zookeeper/paths.ts';
 import { QueueState } from '../../../../../src/bindings/zookeeper/queue/queue-state.ts';
-import { ThrottleGate } from '../../../../../src/bindings/zookeeper/queue/throttle-gate.ts';
+import { ThrottleGate } from '../../../../../src/bindings/shared/throttle-gate.ts';
 
 /** A server in whose state so many items and claims were made, none removed. */
 class Server {

@@ -2,10 +2,10 @@
  * Admits a limited number of operations at a time, in the order of their
  * arrival. Each slot is used at most once within its interval.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
-import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
-import type { Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
-import { createAbandonedError } from '../errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { ThrottleSlots } from '../../correctable/throttle/throttle-slots.ts';
+import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
+import { createAbandonedError } from './abandoned-error.ts';
 
 const MAX_WAITING = 10_000;
 const TOO_LATE_MESSAGE =
