@@ -8,7 +8,8 @@ import { SHARED } from '../../demo/tickets/stores/store.ts';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { versionOfEngine } from '../harness/provenance.ts';
+import { readPostgresVersion } from '../../engines/postgres/programs.ts';
+import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { AIMS, computeGoalResults, rowOf } from './rows.ts';
 import { runSales, type Placement, type RoundSale, type Setting } from './sales.ts';
 
@@ -23,6 +24,7 @@ const SHARING = { threshold: 20, recipe: SHARED } as const;
 const NOTHING = { paper: [], spread: [], 'spread, fixed': [] } as const;
 const OTHERS: Readonly<Record<Options['binding'], Readonly<Record<Placement, readonly Kind[]>>>> = {
   redblue: NOTHING,
+  postgres: NOTHING,
   zookeeper: { ...NOTHING, paper: [VANILLA, SHARING], spread: [VANILLA, SHARING] },
 };
 type Kind = Omit<Setting, 'placement' | 'stock'>;
@@ -57,8 +59,14 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   const rows = [...paper, ...spread, ...fixed].map((setting) => rowOf(setting, sales));
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
   const bars = computeGoalResults(rows, AIMS[binding]);
-  const versions = binding === 'zookeeper' ? versionOfEngine('zookeeper') : {};
+  const versions = await readVersions(binding);
   return { name, versions, rounds, rows, bars, samples: sales.map(sampleOf) };
+}
+
+async function readVersions(binding: Options['binding']): Promise<Record<string, string>> {
+  if (binding === 'zookeeper') return versionOfEngine('zookeeper');
+  if (binding === 'postgres') return { postgres: await readPostgresVersion(), ...versionsOf('pg') };
+  return {};
 }
 
 function isBinding(name: string): name is Options['binding'] {

@@ -9,6 +9,7 @@ import type { Placement, RoundSale, Setting } from './sales.ts';
 export const AIMS = {
   redblue: { revokedAt20: 0, revokedAt0: 6, faults: 0, speedup: 4 },
   zookeeper: { revokedAt20: 0, revokedAt0: 2, faults: 0, speedup: 10 },
+  postgres: { revokedAt20: 0, revokedAt0: 2, faults: 0, speedup: 10 },
 } as const;
 
 export type Aims = (typeof AIMS)[keyof typeof AIMS];

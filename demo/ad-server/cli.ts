@@ -9,6 +9,7 @@ await runDemo(
     about: 'Serves personalised ads with and without speculation; without --headless, opens the page for it',
     scale: 0.02,
     port: 7410,
+    bindings: ['redblue', 'cassandra', 'postgres'],
     deploy: deployAds,
     startPage: startAdPage,
     greeting: 'The ad server is open',

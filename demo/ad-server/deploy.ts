@@ -12,6 +12,7 @@ export const CONTENT_DELAY_MS = 1;
 const STORES = {
   redblue: async () => (await import('./stores/redblue.ts')).openRedblueAds,
   cassandra: async () => (await import('./stores/cassandra.ts')).openCassandraAds,
+  postgres: async () => (await import('./stores/postgres.ts')).openPostgresAds,
 };
 
 /** Starts everything, with the client beside `client`. */

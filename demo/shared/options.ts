@@ -4,7 +4,7 @@ import { WORKLOADS, type Workload } from './speculation/workload.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { numberBetween, oneOf, parseFlags, readInteger, readPath, type Flags } from './flags.ts';
 
-export const BINDINGS = ['redblue', 'cassandra'] as const;
+export const BINDINGS = ['redblue', 'cassandra', 'postgres'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const LATENCIES = ['eu-us', 'none'] as const;
 
@@ -54,6 +54,8 @@ export interface Program {
   /** The share of the data that is loaded by default. */
   readonly scale: number;
   readonly port: number;
+  /** The stores that it has. */
+  readonly bindings: readonly (typeof BINDINGS)[number][];
 }
 
 /**
@@ -68,7 +70,7 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .command('[...none]', program.about)
     .option('--headless', 'Run with and without speculation, without a page, and print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
-    .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
+    .option('--binding <name>', `The store: ${program.bindings.join(', ')}`, { default: 'redblue' })
     .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: program.scale })
     .option('--seconds <n>', 'How long to measure', { default: 10 })
     .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
@@ -85,7 +87,7 @@ export function parseOptions(argv: readonly string[], program: Program): Options
   const options = parseFlags(cli, argv);
   if (options === undefined) return undefined;
   const headless = options['headless'] === true;
-  const binding = oneOf(options, 'binding', BINDINGS);
+  const binding = oneOf(options, 'binding', program.bindings);
   if (!headless && binding !== 'redblue') {
     throw new UsageError(`--binding ${binding} runs without a page: add --headless`);
   }

@@ -3,7 +3,7 @@ import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 import { oneOf, parseFlags, readInteger, readPath, type Flags } from '../shared/flags.ts';
 
-export const BINDINGS = ['redblue', 'zookeeper'] as const;
+export const BINDINGS = ['redblue', 'zookeeper', 'postgres'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 /** How tickets are sold: from a queue in the red order, or by rights that each site holds. */
 export const STOCKS = ['queue', 'rights'] as const;
@@ -11,6 +11,8 @@ const LATENCIES = ['eu-us', 'none'] as const;
 
 /** The sites of the retailers, in turn. */
 const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
+/** PostgreSQL: beside replicas. A retailer beside the primary gets final views at once, and sells almost everything. */
+const BESIDE_REPLICAS = ['ireland', 'frankfurt'] as const;
 const RETAILERS_MAX = 64;
 const DEFAULT_RETAILERS = 4;
 
@@ -49,7 +51,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
     .option(
       '--client <sites>',
-      `The site of each retailer: ${SITES.join(', ')}; one for all of them (${SPREAD.join()}, by default)`,
+      `The site of each retailer: ${SITES.join(', ')}; one for all of them (${SPREAD.join()}; with postgres, ${BESIDE_REPLICAS.join()})`,
     )
     .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
@@ -72,7 +74,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     stock,
     tickets: readInteger(options, 'tickets', { min: 1, max: 100_000 }),
     threshold: readInteger(options, 'threshold', { min: 0, max: 100_000 }),
-    client: placement(options),
+    client: placement(options, binding === 'postgres' ? BESIDE_REPLICAS : SPREAD),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     history: readPath(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
@@ -80,9 +82,9 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
 }
 
 /** Returns the site of each retailer. */
-function placement(options: Flags): readonly Site[] {
+function placement(options: Flags, defaultSites: readonly Site[]): readonly Site[] {
   const client = options['client'];
-  const names = client === undefined ? SPREAD : String(client).split(',');
+  const names = client === undefined ? defaultSites : String(client).split(',');
   const sites = names.map((name) => siteOf(name));
   const isList = client !== undefined && sites.length > 1;
   if (options['retailers'] === undefined) {

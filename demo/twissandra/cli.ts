@@ -9,6 +9,7 @@ await runDemo(
     about: 'Reads timelines with and without speculation; without --headless, opens the page for it',
     scale: 0.05,
     port: 7415,
+    bindings: ['redblue', 'cassandra'],
     deploy: deployTimelines,
     startPage: startTimelinePage,
     greeting: 'The timelines are open',

@@ -38,6 +38,17 @@ export interface UsedPostgres {
   readonly stop: () => Promise<void>;
 }
 
+/** The servers of `up` if they are of this kind; otherwise some for the caller alone. */
+export async function useRunningPostgres(
+  { replicas = 2, wan = 'none' }: Partial<PostgresKind>,
+  progress: (text: string) => void,
+): Promise<UsedPostgres> {
+  const running = runningPostgres();
+  if (running === undefined || !isLike(running, { replicas, wan })) return usePostgres({ replicas, wan }, progress);
+  progress(`using the PostgreSQL servers that run (delays: ${wan})`);
+  return { servers: running, stop: async () => {} };
+}
+
 let privateCount = 0;
 
 /** Servers for the caller alone: tests kill them, and leave tables behind. */
@@ -110,7 +121,7 @@ function isLike({ state }: PostgresServers, { replicas, wan }: PostgresKind): bo
 
 async function report(servers: PostgresServers, progress: (text: string) => void): Promise<void> {
   for (const line of await status()) progress(line);
-  for (const { name, clientPort } of servers.state.layout.servers)
-    progress(`${name}: postgres://postgres@127.0.0.1:${clientPort}/postgres`);
+  for (const { name, clientPorts } of servers.state.layout.servers)
+    progress(`${name}: postgres://postgres@127.0.0.1:${clientPorts.ireland}/postgres`);
   progress(`logs and data: ${servers.state.folder}`);
 }

@@ -56,6 +56,12 @@ export async function findPostgres(progress: (text: string) => void): Promise<Po
   return { folder: findVersion(folder) as string, env: { LD_LIBRARY_PATH: libraries } };
 }
 
+/** Returns the version of the servers, as `15.8`. */
+export async function readPostgresVersion(): Promise<string> {
+  const text = await runProgram(await findPostgres(() => {}), 'postgres', ['--version'], undefined);
+  return /\d[\d.]*/.exec(text)?.[0] ?? text.trim();
+}
+
 /** Returns the newest version below a root of Debian. */
 function findVersion(root: string): string | undefined {
   const folder = join(root, DEBIAN_FOLDER);

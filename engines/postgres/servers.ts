@@ -38,7 +38,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   fsync: 'off',
   shared_buffers: '16MB',
-  max_connections: '60',
+  max_connections: '300',
   wal_level: 'replica',
   wal_keep_size: '256MB',
   hot_standby: 'on',
@@ -93,8 +93,8 @@ export class PostgresServers implements AsyncDisposable {
     return found;
   }
 
-  /** Returns how a client connects, with the delays between; `port` is another way to it. */
-  connection(name: string, port: number = this.server(name).clientPort): ConnectionOptions {
+  /** Returns how a client in Ireland connects, with the delays between; `port` is another way to it. */
+  connection(name: string, port: number = this.server(name).clientPorts.ireland): ConnectionOptions {
     return { host: LOOPBACK, port, user: USER, database: 'postgres' };
   }
 

@@ -4,8 +4,8 @@ import { defineStatements, oneRow, rows } from 'correctables/bindings/cassandra'
 import * as z from 'zod';
 import type { OpenStore } from '../../shared/speculation/store.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
-import { inOrderOf } from '../../shared/cassandra/order-rows.ts';
-import type { Translations } from '../../shared/cassandra/translate-operations.ts';
+import { inOrderOf } from '../../shared/order-rows.ts';
+import type { Translations } from '../../shared/translate-operations.ts';
 import { adContract, type Ad } from '../contract.ts';
 import { REFERENCES_MAX, uidOf, type AdData } from '../data.ts';
 

@@ -10,7 +10,7 @@ import type { SpeculationStore } from '../speculation/store.ts';
 import type { CassandraOptions, Site } from '../options.ts';
 import { openGateway } from './gateway.ts';
 import { openKeyspace, type Keyspace } from './keyspace.ts';
-import { translated, type Translations } from './translate-operations.ts';
+import { translated, type Translations } from '../translate-operations.ts';
 
 export interface CassandraParts {
   /** The prefix of the name of the keyspace. */

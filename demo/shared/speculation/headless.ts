@@ -17,6 +17,8 @@ export interface Deployment {
 
 /** The options that determine how an application is deployed. */
 export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
+  /** The store. Default: Cassandra with `cassandra`, otherwise RedBlue */
+  readonly binding?: Options['binding'] | undefined;
   /** RedBlue: the site that the client uses. Default: its own */
   readonly asks?: Site | undefined;
   /** The placement of the nodes or sites. Default: `paper` */

@@ -1,5 +1,6 @@
 /** The store of an application that follows references. It is started for the application and filled with its data. */
 import type { AnyClient } from 'correctables';
+import type { Options } from '../options.ts';
 import type { DeploymentOptions } from './headless.ts';
 
 export interface SpeculationStore {
@@ -17,9 +18,11 @@ export type OpenStore<Data> = (
 
 /** Opens the store that the options name; its code is loaded only then. */
 export async function openStore<Data>(
-  stores: Readonly<Record<'redblue' | 'cassandra', () => Promise<OpenStore<Data>>>>,
+  stores: Readonly<Partial<Record<Options['binding'], () => Promise<OpenStore<Data>>>>>,
   ...[data, options, progress]: Parameters<OpenStore<Data>>
 ): Promise<SpeculationStore> {
-  const open = await stores[options.cassandra === undefined ? 'redblue' : 'cassandra']();
-  return open(data, options, progress);
+  const { binding = options.cassandra === undefined ? 'redblue' : 'cassandra' } = options;
+  const load = stores[binding];
+  if (load === undefined) throw new RangeError(`there is no store on ${binding}`);
+  return (await load())(data, options, progress);
 }

@@ -8,5 +8,7 @@ export async function storeOf(binding: Options['binding']): Promise<OpenStore> {
       return (await import('./redblue.ts')).openRedblue;
     case 'zookeeper':
       return (await import('./zookeeper.ts')).openZookeeper;
+    case 'postgres':
+      return (await import('./postgres.ts')).openPostgres;
   }
 }

@@ -4,9 +4,9 @@ import { CorrectableError } from 'correctables';
 import { defineStatements, rows } from 'correctables/bindings/cassandra';
 import * as z from 'zod';
 import type { OpenStore } from '../../shared/speculation/store.ts';
-import { inOrderOf } from '../../shared/cassandra/order-rows.ts';
+import { inOrderOf } from '../../shared/order-rows.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
-import type { Translations } from '../../shared/cassandra/translate-operations.ts';
+import type { Translations } from '../../shared/translate-operations.ts';
 import { SHOWN_MAX, twissandraContract, type Tweet } from '../contract.ts';
 import type { TweetData } from '../data.ts';
 

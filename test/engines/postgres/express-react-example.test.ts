@@ -31,7 +31,7 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
     await it.servers.query('primary', await readFile(`${root}examples/${subject}/schema.sql`, 'utf8'));
     await it.servers.untilCaughtUp('replica-1');
     const address = (name: string): string =>
-      `postgres://postgres@127.0.0.1:${it.servers.server(name).clientPort}/postgres`;
+      `postgres://postgres@127.0.0.1:${it.servers.server(name).clientPorts.ireland}/postgres`;
     const [port] = await freePorts(1);
     server = spawn(process.execPath, ['--import', 'tsx', `${root}scripts/example.ts`, subject], {
       cwd: root,

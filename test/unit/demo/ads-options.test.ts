@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { parseOptions, type Program } from '../../../demo/shared/options.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
 
-const PROGRAM: Program = { command: 'demo:ads', about: 'Serves ads', scale: 0.02, port: 7410 };
+const PROGRAM: Program = {
+  command: 'demo:ads',
+  about: 'Serves ads',
+  scale: 0.02,
+  port: 7410,
+  bindings: ['redblue', 'cassandra'],
+};
 
 test('options: none given → the documented defaults', () => {
   expect(parseOptions([], PROGRAM)).toEqual({

@@ -3,8 +3,8 @@ import { createClient, type Binding, type Operation } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
 import { expect, test } from 'vitest';
-import { inOrderOf } from '../../../demo/shared/cassandra/order-rows.ts';
-import { translated, type Translations } from '../../../demo/shared/cassandra/translate-operations.ts';
+import { inOrderOf } from '../../../demo/shared/order-rows.ts';
+import { translated, type Translations } from '../../../demo/shared/translate-operations.ts';
 
 const length: Operation<number> = { name: 'length', args: { key: 'word' }, access: 'read', key: 'word' };
 const write = (word: string): Operation<string> => ({ name: 'write', args: { word }, access: 'write' });

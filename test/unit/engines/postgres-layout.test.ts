@@ -8,17 +8,21 @@ test('gives each server, and each way to it, a port of its own', async () => {
   const { servers, routes } = await layOut({ replicas: 2, wan: 'none' });
   const ports = [...servers.map(({ port }) => port), ...routes.map(({ listenPort }) => listenPort)];
   expect(new Set(ports).size).toBe(ports.length);
-  expect(routes).toHaveLength(3 + 2 * 2);
+  expect(routes).toHaveLength(3 * 3 + 2 * 2);
 });
 
-test('puts clients beside the first replica, far from the primary', async () => {
+test('puts the primary in Virginia, and lets clients of each site reach each server', async () => {
   const { servers, routes, links } = await layOut({ replicas: 2, wan: 'paper' });
   const delayOf = (listenPort: number | undefined): number | undefined =>
     routes.find((route) => route.listenPort === listenPort)?.oneWayMs;
-  expect(servers.map(({ name, clientPort }) => [name, delayOf(clientPort)])).toEqual([
-    ['primary', 41.5],
-    ['replica-1', 0],
-    ['replica-2', 10],
+  const delays = servers.map(({ name, clientPorts: { ireland, frankfurt, virginia } }) => [
+    name,
+    ...[ireland, frankfurt, virginia].map(delayOf),
+  ]);
+  expect(delays).toEqual([
+    ['primary', 41.5, 45, 0],
+    ['replica-1', 0, 10, 41.5],
+    ['replica-2', 10, 0, 45],
   ]);
   expect(delayOf(links['replica-1']?.['primary'])).toBe(41.5);
   expect(delayOf(links['replica-2']?.['primary'])).toBe(45);
