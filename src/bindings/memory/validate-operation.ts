@@ -3,16 +3,14 @@
  * contract, clients may send any name and arguments, so only a checked copy is
  * executed.
  */
-import { CorrectableError, check } from '../../correctable/errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { checkName } from '../../operations/check-name.ts';
-import { commit, readVersions } from '../../operations/index.ts';
-import type {
-  BufferedWrite,
-  Version,
-  VersionedRead,
-} from '../../operations/index.ts';
+import {
+  checkCommitArgs,
+  checkReadVersionsArgs,
+} from '../../operations/check-transaction-args.ts';
 
 interface OperationKind {
   readonly access: Access;
@@ -70,8 +68,8 @@ const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<
   ],
   ['dequeue', { access: 'write', readArgs: readQueue }],
   ['peek', { access: 'read', readArgs: readQueue }],
-  ['readVersions', { access: 'read', readArgs: readVersionsArgs }],
-  ['commit', { access: 'write', readArgs: readCommitArgs }],
+  ['readVersions', { access: 'read', readArgs: checkReadVersionsArgs }],
+  ['commit', { access: 'write', readArgs: checkCommitArgs }],
 ]);
 
 export function isSupported(operation: Operation): boolean {
@@ -121,44 +119,4 @@ function readNames(value: unknown): readonly string[] {
       field: 'args.keys',
     },
   );
-}
-
-function readVersionsArgs({ keys, known }: InputArgs): object {
-  const names = readNames(keys);
-  if (known === undefined) return readVersions(names).args as object;
-  check(
-    Array.isArray(known) &&
-      known.length === names.length &&
-      known.every(isVersionOrNull),
-    'args.known',
-    'give a list with a version or null for each key',
-  );
-  return { keys: names, known: [...(known as readonly (Version | null)[])] };
-}
-
-function readCommitArgs({ reads, writes }: InputArgs): object {
-  check(
-    Array.isArray(reads) &&
-      reads.every((read) => isVersion((read as VersionedRead)?.version)),
-    'args.reads',
-    'give a list of { key, version }',
-  );
-  check(
-    Array.isArray(writes) &&
-      writes.every((write) => typeof write === 'object' && write !== null),
-    'args.writes',
-    'give a list of { key, value }',
-  );
-  // The builder checks the keys, and copies only the fields that belong to the
-  // arguments.
-  return commit(reads as VersionedRead[], writes as BufferedWrite[])
-    .args as object;
-}
-
-function isVersion(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'string';
-}
-
-function isVersionOrNull(value: unknown): boolean {
-  return value === null || isVersion(value);
 }

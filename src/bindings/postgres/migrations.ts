@@ -1,40 +1,18 @@
 /** The tables of the binding's own operations, as SQL that a team can review. */
-import { check } from '../../correctable/errors.ts';
 import { checkOptionNames } from '../../correctable/validate.ts';
+import { getTableNames } from './table-names.ts';
+import { createCommitFunction } from './transactions.ts';
 
 export interface MigrationOptions {
   /** The schema of the tables. Default: `public` */
   readonly schema?: string | undefined;
 }
 
-const NAME = /^[A-Za-z_]\w{0,62}$/;
-
-export interface TableNames {
-  readonly values: string;
-  readonly queues: string;
-  readonly keys: string;
-  readonly consumers: string;
-}
-
-/** @throws CorrectableError `INVALID_ARGUMENT` for a name that is no identifier */
-export function getTableNames(schema: string = 'public'): TableNames {
-  check(
-    typeof schema === 'string' && NAME.test(schema),
-    'schema',
-    'give a name of up to 63 letters, digits and _',
-  );
-  return {
-    values: `"${schema}".correctables_values`,
-    queues: `"${schema}".correctables_queues`,
-    keys: `"${schema}".correctables_idempotency_keys`,
-    consumers: `"${schema}".correctables_consumers`,
-  };
-}
-
 /**
  * Returns the statements that create the tables of `get`, `put`, `enqueue` and
- * the like, and of idempotency keys. Run them once, when you deploy: at the
- * primary. Your own statements need no table, unless you use such keys.
+ * the like, and of idempotency keys, and the function that commits
+ * transactions. Run them at the primary, when you deploy. Your own statements
+ * need no table, unless you use such keys.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -46,7 +24,8 @@ export function migrations(options: MigrationOptions = {}): string {
     { call: "migrations({ schema: 'public' })" },
     { schema: true },
   );
-  const { values, queues, keys, consumers } = getTableNames(options.schema);
+  const names = getTableNames(options.schema);
+  const { values, queues, keys, consumers } = names;
   return `create table if not exists ${values} (
   key text primary key,
   value jsonb not null
@@ -69,5 +48,6 @@ create table if not exists ${keys} (
   result json,
   written_at timestamptz not null default now()
 );
+${createCommitFunction(names)}
 `;
 }

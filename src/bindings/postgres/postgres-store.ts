@@ -18,7 +18,7 @@ import type {
 } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import { createKeyValueOperations } from './key-value.ts';
-import { getTableNames } from './migrations.ts';
+import { getTableNames } from './table-names.ts';
 import type { ResolvedOptions } from './options.ts';
 import { parsePosition, reached, type PostgresPosition } from './position.ts';
 import type {
@@ -28,6 +28,7 @@ import type {
   SqlStatement,
 } from './postgres-server.ts';
 import { writeOnceForKey, type WrittenPage } from './keyed-write.ts';
+import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
 import { toCorrectableError } from './sql-errors.ts';
@@ -113,7 +114,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       server,
       signal,
     );
-    plan.onPosition(answer.position);
+    plan.onPosition?.(answer.position);
     return answer;
   }
 
@@ -316,7 +317,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 /** What to read, and for a preview what to read before that. */
 type ReadPlan = Pick<PreviewPlan, 'statement' | 'interpret'> & {
   readonly name: string;
-  readonly before?: SqlStatement;
+  readonly before?: SqlStatement | undefined;
   readonly hint?: string | undefined;
 };
 
@@ -367,6 +368,7 @@ function createOperations(
   });
   const operations = new Map<string, SqlOperation>([
     ...createKeyValueOperations(tables.values),
+    ...createTransactionOperations(tables),
     ...createQueueOperations({
       table: tables.queues,
       reached,

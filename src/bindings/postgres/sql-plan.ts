@@ -34,11 +34,11 @@ export const MIGRATIONS_HINT =
 
 /** What a replica lets expect of a write. */
 export interface PreviewPlan extends Pick<SqlPlan, 'statement'> {
-  /** What to read before that, of an older state or the same. */
-  readonly before: SqlStatement;
+  /** What to read before that, of an older state or the same. Default: nothing */
+  readonly before?: SqlStatement | undefined;
   readonly interpret: (page: Page, before: Page) => SqlMeaning;
   /** Called with the position of the replica. */
-  readonly onPosition: (position: PostgresPosition | undefined) => void;
+  readonly onPosition?: (position: PostgresPosition | undefined) => void;
 }
 
 /** One operation of the binding. */

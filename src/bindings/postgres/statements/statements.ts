@@ -126,6 +126,8 @@ export function defineStatements<const S extends AnySpecs>(
 export const BUILT_IN = [
   'get',
   'getMany',
+  'readVersions',
+  'commit',
   'put',
   'remove',
   'peek',
