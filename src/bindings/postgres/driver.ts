@@ -24,6 +24,13 @@ export interface DriverResult {
 export interface DriverClient {
   /** The process of the server that executes its statements. */
   readonly processID?: number | null | undefined;
+  /**
+   * Its socket, which `pg` corks as well. Without it, each statement is a packet
+   * of its own.
+   */
+  readonly connection?: {
+    readonly stream?: { cork?(): void; uncork?(): void } | undefined;
+  };
   query(query: DriverQuery): Promise<DriverResult>;
   getTypeParser(oid: number, format?: never): (text: never) => unknown;
   release(isBroken?: boolean | Error): void;

@@ -36,8 +36,8 @@ const SQL = `select
   (select system_identifier from pg_control_system())::text as system,
   case when not pg_is_in_recovery()
     then ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int
-    when exists (select from pg_stat_wal_receiver)
-    then (select received_tli from pg_stat_wal_receiver)
+    when receiver.pid is not null
+    then receiver.received_tli
     else greatest(
       (select timeline_id from pg_control_checkpoint()),
       (select min_recovery_end_timeline from pg_control_recovery()))
@@ -45,7 +45,8 @@ const SQL = `select
   case when pg_is_in_recovery()
     then pg_last_wal_replay_lsn()
     else pg_current_wal_insert_lsn()
-  end::text as lsn`;
+  end::text as lsn
+from (select) as one left join pg_stat_wal_receiver as receiver on true`;
 
 export const standardPositions: PostgresPositions = { sql: SQL };
 

@@ -121,7 +121,9 @@ export class PoolServer implements PostgresServer {
         if (!isCertain) markSent();
         return await body((statements) =>
           Promise.allSettled(
-            statements.map((statement) => this.#query(client, statement)),
+            sendTogether(client, () =>
+              statements.map((statement) => this.#query(client, statement)),
+            ),
           ),
         );
       } finally {
@@ -234,6 +236,17 @@ async function useClient<T>(
   } finally {
     if (!isBroken) client.removeListener('error', onError);
     client.release(isBroken);
+  }
+}
+
+/** Lets the statements travel in one packet: most of the work is to send one. */
+function sendTogether<T>({ connection }: DriverClient, send: () => T): T {
+  const stream = connection?.stream;
+  stream?.cork?.();
+  try {
+    return send();
+  } finally {
+    stream?.uncork?.();
   }
 }
 

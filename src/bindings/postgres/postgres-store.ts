@@ -96,10 +96,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   async read(
     operation: Operation,
     server: string,
-    { signal }: ReplicaCall,
+    call: ReplicaCall,
   ): Promise<ReplicaRead<PostgresPosition>> {
     const plan = this.#plan(operation, 'read');
-    return await this.#read(plan, server, signal);
+    return await this.#read(plan, server, call);
   }
 
   async preview(
@@ -112,7 +112,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const answer = await this.#read(
       { ...plan, name: operation.name },
       server,
-      signal,
+      // A session is not as far as a guess.
+      { signal, needsSeenUpTo: false },
     );
     plan.onPosition?.(answer.position);
     return answer;
@@ -175,22 +176,28 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     );
   }
 
-  /** The statements of a read: its value, between two positions of the server. */
+  /**
+   * The statements of a read: its value, after a position of the server. In a
+   * session, another position follows.
+   */
   async #read(
     plan: ReadPlan,
     server: string,
-    signal: AbortSignal,
+    how: Pick<ReplicaCall, 'signal' | 'needsSeenUpTo'>,
   ): Promise<ReplicaRead<PostgresPosition>> {
-    const call = { signal, markSent: () => {} };
+    const call = { signal: how.signal, markSent: () => {} };
     const hasPosition = !this.#withoutPosition.has(server);
     const own = [plan.before ?? [], plan.statement].flat();
-    const middle = hasPosition
-      ? [this.#positionStatement, ...own, this.#positionStatement]
-      : own;
-    const outcomes = await this.#run(server, [BEGIN, ...middle, COMMIT], call);
+    const before = hasPosition ? [this.#positionStatement] : [];
+    const after = how.needsSeenUpTo ? before : [];
+    const outcomes = await this.#run(
+      server,
+      [BEGIN, ...before, ...own, ...after, COMMIT],
+      call,
+    );
     if (hasPosition && isUnknownFunction(outcomes[1])) {
       this.#withoutPosition.add(server);
-      return await this.#read(plan, server, signal);
+      return await this.#read(plan, server, how);
     }
 
     const failure = findFailure(outcomes);
@@ -204,17 +211,16 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       });
     }
     const pages = outcomes.map((outcome) => getPage(outcome));
-    const [edge, ownPages] = hasPosition
-      ? [pages[1], pages.slice(2, -2)]
-      : [undefined, pages.slice(1, -1)];
-    const seenUpTo = hasPosition
-      ? parsePosition(pages.at(-2)?.rows[0])
-      : undefined;
-    const [first, last = first] = ownPages;
+    const start = 1 + before.length;
+    const [first, last = first] = pages.slice(start, start + own.length);
+    const result = plan.interpret(last as Page, first as Page);
+    const position = hasPosition ? parsePosition(pages[1]?.rows[0]) : undefined;
+    if (after.length === 0) return { ...result, position };
+    const seenUpTo = parsePosition(pages.at(-2)?.rows[0]);
+    // With one of them unknown, a session cannot use the answer.
     return {
-      ...plan.interpret(last as Page, first as Page),
-      position:
-        seenUpTo === undefined ? undefined : parsePosition(edge?.rows[0]),
+      ...result,
+      position: seenUpTo === undefined ? undefined : position,
       seenUpTo,
     };
   }

@@ -46,6 +46,7 @@ export interface RunOptions extends BindingParts {
 /** The context of one call of a store. */
 export class StoreCall extends LevelCall implements ReplicaCall {
   readonly idempotencyKey: string | undefined;
+  readonly needsSeenUpTo: boolean;
   readonly markSent: () => void;
 
   constructor(
@@ -56,6 +57,7 @@ export class StoreCall extends LevelCall implements ReplicaCall {
   ) {
     super(level, operation, context);
     this.idempotencyKey = context.idempotencyKey;
+    this.needsSeenUpTo = context.session !== undefined;
     this.markSent = markSent;
   }
 }

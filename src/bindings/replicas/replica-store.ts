@@ -21,6 +21,10 @@ export interface ReplicaCall extends LevelContext {
    */
   readonly idempotencyKey: string | undefined;
   /**
+   * Whether the read is of a session. Only then it needs `seenUpTo`.
+   */
+  readonly needsSeenUpTo: boolean;
+  /**
    * Call it when a write is sent, or certainly will be, and let its error pass.
    * It throws if the caller got the error that the write was not made: do not
    * send it then. Call it before the first `await` if there is a connection.
@@ -50,8 +54,8 @@ export interface ReplicaRead<Position> extends ReplicaDetails {
   readonly position: Position | undefined;
   /**
    * The read has seen no write beyond this position. Take it from the server
-   * after the value. Default: `position`, for a store that reads the value and
-   * its position at once.
+   * after the value, if the call has `needsSeenUpTo`. Default: `position`, for a
+   * store that reads the value and its position at once.
    */
   readonly seenUpTo?: Position | undefined;
 }

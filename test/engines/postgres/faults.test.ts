@@ -228,6 +228,9 @@ test('after a failover, a session starts at the new primary', async () => {
   await before.client.invoke(put('failover', 1), { session });
   await untilAllCaughtUp(it.servers);
   await it.servers.failOver('replica-1');
+  // Until it receives something of the new timeline, a replica reports the old one.
+  const received = 'select received_tli as timeline from pg_stat_wal_receiver';
+  await expect.poll(() => it.servers.query('replica-2', received), { timeout: 20_000 }).toEqual([{ timeline: 2 }]);
 
   const after = openForTest(it.servers, {
     primary: { ...it.servers.connection('replica-1') },
