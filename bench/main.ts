@@ -20,6 +20,8 @@ import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
 import { redNearUsers } from './partitions/bench.ts';
+import { postgresLatency } from './postgres/latency.ts';
+import { postgresSessions } from './postgres/sessions.ts';
 import { react } from './react/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
@@ -60,6 +62,8 @@ const benches: readonly Bench[] = [
   cassandraDivergence,
   cassandraBandwidth,
   causalRedisCost,
+  postgresLatency,
+  postgresSessions,
 ];
 
 await runCommand(benches);

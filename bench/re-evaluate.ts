@@ -14,6 +14,7 @@ import * as failoverEtcd from './cluster/failover-etcd.ts';
 import * as core from './core/bench.ts';
 import type { GoalResult } from './harness/goals.ts';
 import { groupBy } from './harness/group-by.ts';
+import * as postgres from './postgres/goals.ts';
 import * as react from './react/goals.ts';
 import * as redblue from './redblue-overhead/goals.ts';
 import * as server from './server/goals.ts';
@@ -74,6 +75,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   wire: (samples: Samples) =>
     wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),
   ads: (samples: never) => chase.computeGoalResults('ads', samples),
+  'ads-postgres': (samples: never) => chase.computeGoalResults('ads', samples),
   twissandra: (samples: never) => chase.computeGoalResults('twissandra', samples),
   'cassandra-latency': latency.computeGoalResults,
   'cassandra-load': loadBars,
@@ -81,6 +83,8 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   // Without the stale views: they are counted in the history, which is not stored.
   'cassandra-divergence': (samples: readonly divergence.Sample[]) =>
     divergence.computeGoalResults(samples, []).filter(isDivergence),
+  'postgres-latency': postgres.computeLatencyGoals,
+  'postgres-sessions': postgres.computeSessionGoals,
   'zookeeper-bandwidth': (samples: never) => zookeeperBandwidth.computeGoalResults(samples),
   'zookeeper-latency': (samples: readonly { readonly rounds: readonly zookeeperLatency.Round[] }[]) =>
     zookeeperLatency.computeGoalResults(samples.map(({ rounds }) => rounds)),

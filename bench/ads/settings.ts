@@ -16,6 +16,8 @@ export interface Setting {
   readonly asks?: Site;
   /** How Cassandra is reached, where it is the store. */
   readonly cassandra?: CassandraOptions;
+  /** Set where PostgreSQL is the store: its primary is in Virginia. */
+  readonly binding?: 'postgres';
   readonly workload: Workload;
   /** Requests in flight at a time. */
   readonly workers: number;
@@ -78,24 +80,28 @@ const WARM_UP: Plan['warmUp'] = { workload: 'B', seconds: 10 };
 const PEAK: PeakPlan = { rounds: 9, seconds: 6, sliceMs: 1500 };
 const QUICK_PEAK: PeakPlan = { rounds: 1, seconds: 2, sliceMs: 1000 };
 
-/** Where the nodes or sites are, and the way to Cassandra; without one the store is RedBlue. */
+/** Where the nodes or sites are, and the store: Cassandra with a way to it, PostgreSQL, or otherwise RedBlue. */
 export interface Scene {
   readonly placement: Placement;
+  readonly binding?: 'postgres' | undefined;
   readonly way?: CassandraOptions['way'] | undefined;
 }
 
 /** Returns the paper's data and all loads, or with `quick` few of both. */
-export function planOf(quick: boolean, { placement, way }: Scene): Plan {
-  const { paper, others } = way === undefined ? redbluePlaces(placement) : cassandraPlaces(placement, way);
+export function planOf(quick: boolean, scene: Scene): Plan {
+  const { way, binding } = scene;
+  const { paper, others } = placesOf(scene);
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
     loads.map((workers) => ({ ...paper, workload, workers }));
   const unloaded = others.flatMap((place) =>
     // Clients beside their RedBlue site run all workloads, because the older bar has the worst workload.
-    (way === undefined && !quick && isColocated(place) ? WORKLOADS : (['B'] as const)).map((workload): Setting => ({
-      ...place,
-      workload,
-      workers: UNLOADED_WORKERS,
-    })),
+    (way === undefined && binding === undefined && !quick && isColocated(place) ? WORKLOADS : (['B'] as const)).map(
+      (workload): Setting => ({
+        ...place,
+        workload,
+        workers: UNLOADED_WORKERS,
+      }),
+    ),
   );
   if (quick)
     return {
@@ -114,7 +120,7 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
 }
 
 /** The position of a client, and the site that it uses. */
-export type Place = Pick<Setting, 'placement' | 'client' | 'asks' | 'cassandra'>;
+export type Place = Pick<Setting, 'placement' | 'client' | 'asks' | 'cassandra' | 'binding'>;
 
 interface Places {
   /** The paper's place, measured with all workloads and loads. Its client uses another site than its own. */
@@ -127,6 +133,17 @@ interface Places {
 const COORDINATORS = { paper: 'frankfurt', twissandra: 'virginia' } as const satisfies Readonly<
   Record<Placement, Site>
 >;
+
+function placesOf({ placement, way, binding }: Scene): Places {
+  if (binding === 'postgres') return postgresPlaces(placement);
+  return way === undefined ? redbluePlaces(placement) : cassandraPlaces(placement, way);
+}
+
+/** Clients in Ireland and in Frankfurt, each beside a replica. */
+function postgresPlaces(placement: Placement): Places {
+  const place = (client: Site): Place => ({ placement, client, binding: 'postgres' });
+  return { paper: place('ireland'), others: [place('frankfurt')] };
+}
 
 /** The paper's client in Ireland; one beside the site that it asks; and the one that is farthest from the leader. */
 function redbluePlaces(placement: Placement): Places {
@@ -149,9 +166,10 @@ function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Pl
 
 /**
  * Returns whether the client is like the paper's: in Ireland, using another site, and reading two replicas of
- * Cassandra.
+ * Cassandra. On PostgreSQL, only the primary is at another site.
  */
-export function isPaper({ client, asks, cassandra }: Place): boolean {
+export function isPaper({ client, asks, cassandra, binding }: Place): boolean {
+  if (binding === 'postgres') return client === 'ireland';
   if (cassandra === undefined) return asks !== undefined;
   return client === 'ireland' && cassandra.readQuorum === 2;
 }
@@ -160,7 +178,8 @@ export function isPaper({ client, asks, cassandra }: Place): boolean {
 export const isSwept = isPaper;
 
 /** Returns whether the client is beside the site that it uses, and waits only for the nearest quorum. */
-export function isColocated({ placement, client, asks, cassandra }: Place): boolean {
+export function isColocated({ placement, client, asks, cassandra, binding }: Place): boolean {
+  if (binding === 'postgres') return false;
   if (cassandra === undefined) return asks === undefined && client === COORDINATORS[placement];
   return client === cassandra.coordinator && cassandra.readQuorum === 2;
 }

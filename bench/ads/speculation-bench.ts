@@ -10,6 +10,7 @@ import { openHistory, type HistoryFile } from '../../demo/shared/speculation/his
 import { compare } from '../../demo/shared/speculation/report.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
 import type { Placement } from '../../engines/wan.ts';
+import { readPostgresVersion } from '../../engines/postgres/programs.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { nameOf, getReadStrategy, type ReadStrategy } from '../cassandra/read-strategy.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -36,14 +37,18 @@ const SEED = 1;
 /** Creates the benchmark of an application. Its figures and bars have the name of the application. */
 export function createSpeculationBench({ name, about, placement, deploy }: SpeculationBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
-    const way = storeOf(settings);
-    const plan = planOf(settings.quick, { placement, way });
+    const store = storeOf(settings);
+    if (store.binding === 'postgres' && placement !== 'paper')
+      throw new UsageError(`${name} does not run on postgres: the placement is another one`);
+    const { way } = store;
+    const plan = planOf(settings.quick, { placement, ...store });
     const measured = await measureAndTell(plan, deploy, settings);
     for (const reported of formatOpenPeaks(measured)) settings.progress(reported);
-    const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
+    const ownName = store.binding === 'postgres' ? `${name}-postgres` : name;
+    const file = way === undefined ? ownName : nameOf(`${name}-cassandra`, way);
     return {
       name: file,
-      versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
+      versions: await readVersions(store),
       rounds: Math.max(...measured.map(({ rounds }) => rounds.length)),
       rows: [
         ...measured.map((item) => rowOf(item, isKnownPeak(item, measured))),
@@ -57,15 +62,25 @@ export function createSpeculationBench({ name, about, placement, deploy }: Specu
   return { name, about, takes: ['binding', 'way', 'history'], run };
 }
 
-/**
- * Returns the read strategy for Cassandra, or undefined if the store is RedBlue. @throws UsageError for an unknown
- * strategy
- */
-function storeOf(settings: Settings): ReadStrategy | undefined {
+/** The store. With neither of the two, it is RedBlue. */
+interface Store {
+  readonly binding?: 'postgres';
+  /** The read strategy for Cassandra. */
+  readonly way?: ReadStrategy;
+}
+
+/** @throws UsageError for an unknown store or strategy */
+function storeOf(settings: Settings): Store {
   const { binding = 'redblue' } = settings;
-  if (binding === 'redblue') return undefined;
-  if (binding === 'cassandra') return getReadStrategy(settings);
+  if (binding === 'redblue') return {};
+  if (binding === 'postgres') return { binding };
+  if (binding === 'cassandra') return { way: getReadStrategy(settings) };
   throw new UsageError(`--binding takes one of ${BINDINGS.join(', ')}, not "${binding}"`);
+}
+
+async function readVersions({ binding, way }: Store): Promise<Record<string, string>> {
+  if (binding === 'postgres') return { postgres: await readPostgresVersion(), ...versionsOf('pg') };
+  return way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') };
 }
 
 interface Output {
@@ -86,8 +101,17 @@ async function measureAndTell(plan: Plan, deploy: Deploy, settings: Settings): P
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
   const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [], offered: [] }));
   const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
-  for (const [place, { placement, client, asks, cassandra }] of places) {
-    const options = { scale: plan.scale, seed: SEED, client, asks, wan: 'paper', placement, cassandra } as const;
+  for (const [place, { placement, client, asks, cassandra, binding }] of places) {
+    const options = {
+      scale: plan.scale,
+      seed: SEED,
+      client,
+      asks,
+      wan: 'paper',
+      placement,
+      cassandra,
+      binding,
+    } as const;
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);

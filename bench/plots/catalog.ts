@@ -7,6 +7,7 @@ import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
 import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
+import { drawPostgresReads, drawPostgresSessions } from './postgres.ts';
 import { drawSpeculation } from './speculation.ts';
 import { drawBytes, drawDivergence, drawEnqueues, drawQueueBytes, drawReadLoad, drawReads } from './stores.ts';
 import type { Drawn } from './svg.ts';
@@ -18,9 +19,11 @@ type Draw = (report: Report, name: string) => Drawn;
 const DRAW: Readonly<Record<string, Draw>> = {
   tickets: drawTickets,
   'tickets-zookeeper': drawTickets,
+  'tickets-postgres': drawTickets,
   rights: drawRights,
   ads: drawSpeculation,
   'ads-cassandra': drawSpeculation,
+  'ads-postgres': drawSpeculation,
   twissandra: drawSpeculation,
   'twissandra-cassandra': drawSpeculation,
   'cassandra-latency': drawReads,
@@ -29,6 +32,8 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'cassandra-load': drawReadLoad,
   'zookeeper-latency': drawEnqueues,
   'zookeeper-bandwidth': drawQueueBytes,
+  'postgres-latency': drawPostgresReads,
+  'postgres-sessions': drawPostgresSessions,
   'redblue-latency': drawLatency,
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,

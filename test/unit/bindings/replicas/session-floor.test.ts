@@ -1,6 +1,6 @@
 /** The checker of sessions sees each way to go back. */
 import { expect, test } from 'vitest';
-import { SessionFloor } from '../../../support/session-floor.ts';
+import { SessionFloor } from '../../../../bench/postgres/session-floor.ts';
 
 test('a session that has seen a number must see the latest one up to it at every key', () => {
   const floor = new SessionFloor(3);
