@@ -10,7 +10,8 @@ import type { OperationId } from './records.ts';
  * read changed, and `others` if there are more. `range`: an interval that it
  * scanned changed. `predecessor`: an earlier operation that it depends on did
  * not commit as expected. `window`: its snapshot is older than the window of
- * commits, so the cause is unknown.
+ * commits, so the cause is unknown. `held`: it overlaps a global that holds a
+ * row of the partition, and that has its record in the log of `home`.
  */
 export type Conflict =
   | {
@@ -20,7 +21,13 @@ export type Conflict =
     }
   | { readonly reason: 'range'; readonly range: ReadRange }
   | { readonly reason: 'predecessor'; readonly id: OperationId }
-  | { readonly reason: 'window' };
+  | { readonly reason: 'window' }
+  | {
+      readonly reason: 'held';
+      readonly name: string;
+      readonly by: OperationId;
+      readonly home: number;
+    };
 
 /**
  * Returns all fields and rows that conflict. The list is empty for other
@@ -37,11 +44,31 @@ export function getConflictingNames(
 /** The decision about a record, which follows from the log's prefix. */
 export type CertificationDecision =
   | { readonly kind: 'commit'; readonly stamp: number }
-  | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }
+  | {
+      readonly kind: 'reject';
+      readonly conflict?: Conflict | undefined;
+      /** Only of a global: the rejection is remembered by this stamp. */
+      readonly stamp?: number;
+    }
   /** The operation was decided by an earlier record. */
   | { readonly kind: 'void' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'closed' }
-  | { readonly kind: 'marker' };
+  | { readonly kind: 'marker' }
+  | GlobalDecision;
+
+/** The decision about a record of a global that is not its operation. */
+export type GlobalDecision =
+  /** The hold stands from its stamp on. */
+  | { readonly kind: 'grant'; readonly stamp: number }
+  | {
+      readonly kind: 'refuse';
+      readonly stamp: number;
+      readonly conflict: Conflict | undefined;
+    }
+  /** The hold has ended. */
+  | { readonly kind: 'release'; readonly stamp: number }
+  /** The global cannot commit after this. */
+  | { readonly kind: 'abort'; readonly stamp: number };
 
 export type OperationOutcome = { readonly stamp: number } | 'conflict';

@@ -11,7 +11,10 @@ import type { ReplicaObserver } from '../replica/core/replica-port.ts';
  * a scanned interval changed. `predecessor`: an earlier operation that it
  * depends on was rejected. `window`: the snapshot was too old to check.
  */
-export type CertificationStats = Readonly<Record<Conflict['reason'], number>>;
+export type CertificationStats = Readonly<Record<CountedReason, number>>;
+
+/** An operation that met a hold waits for its end, and has met no conflict. */
+type CountedReason = Exclude<Conflict['reason'], 'held'>;
 
 /**
  * Counts those that `site` itself proposed: every site sees the rejections of
@@ -23,8 +26,8 @@ export class CertificationCounter {
 
   constructor(site: Origin) {
     this.onRejected = (operation, conflict) => {
-      if (operation.site === site && conflict !== undefined)
-        this.#stats[conflict.reason] += 1;
+      if (operation.site !== site || conflict === undefined) return;
+      if (conflict.reason !== 'held') this.#stats[conflict.reason] += 1;
     };
   }
 

@@ -416,6 +416,12 @@ export class RedPath {
         return this.end(order, id, expiredError());
       case 'marker':
         return this.#passMarker(order, id);
+      // Only one of several logs has records of globals.
+      case 'grant':
+      case 'refuse':
+      case 'release':
+      case 'abort':
+        return undefined;
     }
   }
 

@@ -35,7 +35,7 @@ import type {
   RedOperation,
   RedRecord,
 } from '../../../records/records.ts';
-import { getStampOf } from '../../../records/vector.ts';
+import { getStampOf, type Vector } from '../../../records/vector.ts';
 import type {
   Conflict,
   CertificationDecision,
@@ -57,12 +57,16 @@ export interface CommittedExecution {
   readonly dependencies?: readonly Execution[];
 }
 
-interface CommitRecord {
-  readonly stamp: number;
+/** What an execution has written, and the names of rows that are new by it. */
+export interface Writing {
   readonly by: CommittedExecution;
-  readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
+}
+
+interface CommitRecord extends Writing {
+  readonly stamp: number;
+  readonly names: readonly string[];
   readonly bytes: number;
 }
 
@@ -102,7 +106,7 @@ export class Certifier implements Section {
   decide(record: RedRecord): CertificationDecision {
     if (record.kind !== 'operation' && record.kind !== 'close')
       return { kind: 'marker' };
-    if (record.kind === 'operation') this.#expire(record);
+    if (record.kind === 'operation') this.expire(record);
     if (this.isDecided(record.id)) {
       return {
         kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void',
@@ -114,14 +118,14 @@ export class Certifier implements Section {
     }
     const conflict = this.findConflict(record);
     if (conflict !== undefined) return { kind: 'reject', conflict };
-    return { kind: 'commit', stamp: this.#commit(record) };
+    return { kind: 'commit', stamp: this.commit(record) };
   }
 
   /**
    * Every record names the operations for which its client sends no retry any
    * more.
    */
-  #expire({ id, acknowledged }: RedOperation): void {
+  protected expire({ id, acknowledged }: RedOperation): void {
     if (acknowledged !== undefined && acknowledged > 0)
       this.outcomes.expire(getClient(id), acknowledged);
   }
@@ -172,6 +176,11 @@ export class Certifier implements Section {
       this.#enterWindow(commit);
   }
 
+  /** Whether commits after the snapshot are not known any more. */
+  protected isForgotten(snapshot: Vector): boolean {
+    return getStampOf(snapshot, this.#log) < this.#windowStart;
+  }
+
   protected isDecided(id: OperationId): boolean {
     return this.outcomes.get(id) !== undefined;
   }
@@ -182,7 +191,7 @@ export class Certifier implements Section {
       return this.#findDependencyConflict(operation, dependencies);
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = getStampOf(snapshot, this.#log);
-    if (read < this.#windowStart) return { reason: 'window' };
+    if (this.isForgotten(snapshot)) return { reason: 'window' };
     const conflicting = reads.filter(
       (item) => (this.#lastWrite.get(item) ?? 0) > read,
     );
@@ -202,7 +211,7 @@ export class Certifier implements Section {
   ): Conflict | undefined {
     const { reads, ranges = [], snapshot } = operation;
     const read = getStampOf(snapshot, this.#log);
-    if (read < this.#windowStart) return { reason: 'window' };
+    if (this.isForgotten(snapshot)) return { reason: 'window' };
     const written = reads.filter(
       (item) => (this.#lastWrite.get(item) ?? 0) > read,
     );
@@ -278,9 +287,7 @@ export class Certifier implements Section {
     return false;
   }
 
-  #commit(record: RedOperation): number {
-    const stamp = Math.max(this.#lastStamp + 1, record.clock);
-    this.#lastStamp = stamp;
+  protected commit(record: RedOperation): number {
     const { effects, id, site, epoch, attempt, dependencies } = record;
     const created =
       record.created === undefined ? NO_NAMES : new Set(record.created);
@@ -290,12 +297,26 @@ export class Certifier implements Section {
       dependencies === undefined
         ? { id, site, attempt, epoch }
         : { id, site, attempt, dependencies, epoch };
-    this.#enterWindow(createCommit(stamp, effects, created, by));
-    this.#changes.add(stamp);
-    this.#trimWindow();
+    const stamp = this.enter({ effects, created, by }, record.clock);
     this.outcomes.set(record.id, { stamp });
     return stamp;
   }
+
+  /**
+   * Gives the next stamp, at least `least`, to what was written, and keeps that
+   * in the window.
+   */
+  protected enter({ effects, created, by }: Writing, least: number): number {
+    const stamp = Math.max(this.#lastStamp + 1, least);
+    this.#lastStamp = stamp;
+    this.#enterWindow(createCommit(stamp, effects, created, by));
+    this.#changes.add(stamp);
+    this.#trimWindow();
+    return stamp;
+  }
+
+  /** Stamps up to this one have left the window. */
+  protected onTrimmed?(stamp: number): void;
 
   #enterWindow(commit: CommitRecord): void {
     for (const name of commit.names) this.#lastWrite.set(name, commit.stamp);
@@ -327,6 +348,7 @@ export class Certifier implements Section {
       this.#windowBytes -= oldest.bytes;
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
+      this.onTrimmed?.(oldest.stamp);
       for (const name of oldest.names)
         if (this.#lastWrite.get(name) === oldest.stamp)
           this.#lastWrite.delete(name);

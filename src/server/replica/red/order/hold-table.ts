@@ -1,0 +1,261 @@
+/**
+ * The holds of one red log, and how executions of globals have ended in it. It
+ * is a function of the log's prefix. Both are in the checkpoint, since another
+ * site may stop before it ends its hold, and since a copy of a record may come
+ * late.
+ */
+import {
+  RowChanges,
+  type SavedRow,
+  type Section,
+  type SectionRows,
+} from '../../../records/checkpoint.ts';
+import type { Conflict } from '../../../records/certification-result.ts';
+import type { Effect } from '../../../records/effect.ts';
+import {
+  getExecutionName,
+  getHome,
+  type ExecutionName,
+  type GlobalOperation,
+} from '../../../records/global-records.ts';
+import type { ReadRange } from '../../../records/read-range.ts';
+import type { RedOperation } from '../../../records/records.ts';
+import {
+  findWrittenNames,
+  isRangeChanged,
+  SEPARATOR,
+  toTableName,
+} from '../../../generator/read-set.ts';
+
+/** Finds the partition whose log orders a row, if there is one. */
+export interface RowPartitions {
+  ofRow(table: string, key: string): number | undefined;
+}
+
+/**
+ * How an execution ended in this log. In its home it has committed, or never
+ * will. In another log its hold was refused or has ended.
+ */
+export type ExecutionEnd = 'committed' | 'never' | 'refused' | 'released';
+
+/** A hold that stands. */
+export interface Hold {
+  readonly operation: GlobalOperation;
+  readonly stamp: number;
+}
+
+/** What an operation reads, and what it writes in one partition. */
+export interface Footprint {
+  readonly reads: ReadonlySet<string>;
+  readonly ranges: readonly ReadRange[];
+  readonly writes: ReadonlySet<string>;
+  readonly effects: readonly Effect[];
+  readonly created: ReadonlySet<string>;
+}
+
+interface StandingHold extends Hold {
+  readonly footprint: Footprint;
+}
+
+/** The end of an execution, and the stamp at which this log noted it. */
+export interface End {
+  readonly how: ExecutionEnd;
+  readonly stamp: number;
+}
+
+type SavedHold =
+  | readonly [stamp: number, operation: GlobalOperation]
+  | readonly [stamp: number, how: ExecutionEnd];
+
+export class HoldTable implements Section {
+  readonly #partitions: RowPartitions;
+  readonly #partition: number;
+  readonly #standing = new Map<ExecutionName, StandingHold>();
+  /** In the order of their stamps. */
+  readonly #ends = new Map<ExecutionName, End>();
+  readonly #changes = new RowChanges<ExecutionName>();
+
+  /** @param partition the ordinal of the partition of the log */
+  constructor(partitions: RowPartitions, partition: number) {
+    this.#partitions = partitions;
+    this.#partition = partition;
+  }
+
+  get standing(): ReadonlyMap<ExecutionName, Hold> {
+    return this.#standing;
+  }
+
+  /** Returns how the execution ended in this log, if that is remembered. */
+  getEnd(execution: ExecutionName): End | undefined {
+    return this.#ends.get(execution);
+  }
+
+  /** Whether a hold of the execution is decided in this log. */
+  isKnown(execution: ExecutionName): boolean {
+    return this.#standing.has(execution) || this.#ends.has(execution);
+  }
+
+  add(operation: GlobalOperation, stamp: number): void {
+    const execution = getExecutionName(operation);
+    this.#stand(execution, operation, stamp);
+    this.#changes.add(execution);
+  }
+
+  /** The execution ends in this log. A hold of it stands no longer. */
+  end(execution: ExecutionName, how: ExecutionEnd, stamp: number): void {
+    this.#standing.delete(execution);
+    this.#ends.set(execution, { how, stamp });
+    this.#changes.add(execution);
+  }
+
+  /**
+   * Forgets ends up to a stamp. The snapshots of those executions are older, so
+   * certification rejects every later record of them.
+   */
+  forget(upTo: number): void {
+    for (const [execution, { stamp }] of this.#ends) {
+      if (stamp > upTo) break;
+      this.#ends.delete(execution);
+      this.#changes.add(execution);
+    }
+  }
+
+  /** Returns what the operation writes in this partition. */
+  getFootprint({
+    reads,
+    ranges = [],
+    effects,
+    created = [],
+  }: RedOperation): Footprint {
+    const here = effects.filter(({ table, key }) => this.#isHere(table, key));
+    const rows = new Set(created);
+    const writes = new Set(findWrittenNames(here, rows));
+    return {
+      reads: new Set(reads),
+      ranges,
+      writes,
+      effects: here,
+      created: rows,
+    };
+  }
+
+  /**
+   * Returns the conflict with a hold that stands, of another execution: one of
+   * both reads or writes what the other one writes.
+   */
+  findOverlap(operation: RedOperation): Conflict | undefined {
+    if (this.#standing.size === 0) return undefined;
+    const footprint = this.getFootprint(operation);
+    const own = getExecutionName(operation);
+    for (const [
+      execution,
+      { footprint: held, operation: by },
+    ] of this.#standing) {
+      if (execution === own) continue;
+      const name = this.findOverlappingName(footprint, held);
+      if (name !== undefined)
+        return { reason: 'held', name, by: by.id, home: getHome(by) };
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns the executions whose holds write what was read. A strong read waits
+   * for these.
+   */
+  findWriters(
+    reads: ReadonlySet<string>,
+    ranges: readonly ReadRange[],
+  ): ExecutionName[] {
+    return [...this.#standing]
+      .filter(
+        ([, { footprint }]) =>
+          findReadName({ reads, ranges }, footprint) !== undefined,
+      )
+      .map(([execution]) => execution);
+  }
+
+  /**
+   * Returns a name for which `later` overlaps what is held. Both directions
+   * count: if it only writes what the global reads, it comes before the global
+   * in the one order, and what it knows may come after it.
+   */
+  protected findOverlappingName(
+    later: Footprint,
+    held: Footprint,
+  ): string | undefined {
+    return (
+      findReadName(later, held) ??
+      findWrittenName(later, held) ??
+      findReadName(held, later)
+    );
+  }
+
+  get changeCount(): number {
+    return this.#changes.size;
+  }
+
+  get initialRowsTaken(): number {
+    return this.#changes.initialRowsTaken;
+  }
+
+  changeAll(): void {
+    this.#changes.addAll([...this.#standing.keys(), ...this.#ends.keys()]);
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.#changes
+      .take(max)
+      .map((execution) => [execution, this.#getSaved(execution)]);
+  }
+
+  restore(rows: SectionRows): void {
+    const saved = [...rows] as [ExecutionName, SavedHold][];
+    for (const [execution, [stamp, item]] of saved.toSorted(
+      ([, [a]], [, [b]]) => a - b,
+    )) {
+      if (typeof item === 'string')
+        this.#ends.set(execution, { how: item, stamp });
+      else this.#stand(execution, item, stamp);
+    }
+  }
+
+  #stand(
+    execution: ExecutionName,
+    operation: GlobalOperation,
+    stamp: number,
+  ): void {
+    const footprint = this.getFootprint(operation);
+    this.#standing.set(execution, { operation, stamp, footprint });
+  }
+
+  #getSaved(execution: ExecutionName): SavedHold | undefined {
+    const hold = this.#standing.get(execution);
+    if (hold !== undefined) return [hold.stamp, hold.operation];
+    const end = this.#ends.get(execution);
+    return end && [end.stamp, end.how];
+  }
+
+  #isHere(table: string, key: string): boolean {
+    return this.#partitions.ofRow(table, key) === this.#partition;
+  }
+}
+
+/** Returns something that the first one reads and the second one writes. */
+function findReadName(
+  { reads, ranges }: Pick<Footprint, 'reads' | 'ranges'>,
+  { writes, effects, created }: Footprint,
+): string | undefined {
+  for (const name of writes) if (reads.has(name)) return name;
+  const range = ranges.find((item) =>
+    effects.some((effect) => isRangeChanged(item, effect, created)),
+  );
+  return range && toTableName(range.table);
+}
+
+/** Two new rows of one table write its name, and do not overlap by that. */
+function findWrittenName(a: Footprint, b: Footprint): string | undefined {
+  for (const name of a.writes)
+    if (name.includes(SEPARATOR) && b.writes.has(name)) return name;
+  return undefined;
+}

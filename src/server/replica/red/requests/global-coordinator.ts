@@ -1,0 +1,449 @@
+/**
+ * What a site does for globals: it appends holds for its own executions, and
+ * records, releases and aborts for those of any site. All of it follows from
+ * what the logs have delivered, so another site, or this one after a restart,
+ * can finish what one has begun. Only the times and the notes of what was
+ * proposed are lost with a restart. Then it is proposed again, and the logs
+ * ignore the copy.
+ */
+import type { CertificationDecision } from '../../../records/certification-result.ts';
+import {
+  getExecutionName,
+  getHome,
+  isGlobal,
+  type ExecutionName,
+  type GlobalOperation,
+  type GlobalRecord,
+  type HoldStamp,
+} from '../../../records/global-records.ts';
+import type { Origin } from '../../../records/origin.ts';
+import type { RedRecord } from '../../../records/records.ts';
+import type { Vector } from '../../../records/vector.ts';
+import type { Hold, HoldTable } from '../order/hold-table.ts';
+
+/** After this many refusals an execution takes its holds one by one. */
+const MAX_PARALLEL_REFUSALS = 3;
+
+/**
+ * Returns for how long a refused global waits before it is executed again. Two
+ * globals may refuse each other, so the time is random.
+ *
+ * @param random from 0 to 1
+ */
+export function getRetryDelayMs(
+  attempt: number,
+  resendAfterMs: number,
+  random: number,
+): number {
+  return (random * attempt * resendAfterMs) / 4;
+}
+
+/** How far a site has got. */
+export interface SiteProgress {
+  readonly nowMs: number;
+  /**
+   * Whether the site shows what the snapshot has. It never will if a part of it
+   * was lost with its site.
+   */
+  getCoverage(snapshot: Vector): 'covered' | 'later' | 'never';
+  /** Whether another site has the own blue operations of the snapshot. */
+  isDurable(snapshot: Vector): boolean;
+  /** Whether the stamp of a partition's log is applied here. */
+  isApplied(partition: number, stamp: number): boolean;
+  /** Whether the site leads the red log of the partition. */
+  isLeader(partition: number): boolean;
+  /**
+   * Whether a hold may be appended now: the log is not halted or overloaded,
+   * and its leader was heard lately.
+   */
+  isReachable(partition: number): boolean;
+}
+
+/** A record to append to the log of a partition. */
+export interface GlobalProposal {
+  readonly partition: number;
+  readonly record: GlobalOperation | GlobalRecord;
+}
+
+export interface CoordinatorOptions {
+  readonly site: Origin;
+  readonly resendAfterMs: number;
+  /** The holds of each log of the site, by the ordinal of its partition. */
+  readonly tables: readonly HoldTable[];
+}
+
+/** An execution of this start of this site that is not decided. */
+interface OwnExecution {
+  readonly operation: GlobalOperation;
+  readonly isSequential: boolean;
+}
+
+/** A global that has committed, until its holds have ended here. */
+interface CommittedGlobal {
+  readonly stamp: number;
+  /** The other partitions whose release was not delivered yet. */
+  readonly awaited: readonly number[];
+}
+
+export type SavedCommittedGlobal = readonly [
+  execution: ExecutionName,
+  stamp: number,
+  awaited: readonly number[],
+];
+
+/** When the site first saw a hold of an execution, all holds, and its end. */
+interface SeenTimes {
+  readonly first: number;
+  all?: number;
+  end?: number;
+}
+
+/** An execution of any site of which holds stand, as its logs show it. */
+export interface PendingGlobal {
+  readonly execution: ExecutionName;
+  readonly operation: GlobalOperation;
+  readonly holds: ReadonlyMap<number, Hold>;
+}
+
+export class GlobalCoordinator {
+  protected readonly options: CoordinatorOptions;
+  readonly #own = new Map<ExecutionName, OwnExecution>();
+  readonly #committed = new Map<ExecutionName, CommittedGlobal>();
+  readonly #since = new Map<ExecutionName, SeenTimes>();
+  /** By execution: what was proposed since the start. */
+  readonly #proposed = new Map<ExecutionName, Set<string>>();
+  #proposals: GlobalProposal[] = [];
+  #wakeAtMs: number | undefined;
+
+  constructor(options: CoordinatorOptions) {
+    this.options = options;
+  }
+
+  /**
+   * When `act` has something to do though nothing happens; undefined if there
+   * is no such time.
+   */
+  get wakeAtMs(): number | undefined {
+    return this.#wakeAtMs;
+  }
+
+  /** Executions of this start that are not decided. */
+  get ownCount(): number {
+    return this.#own.size;
+  }
+
+  /**
+   * Begins an execution of this site.
+   *
+   * @param refusals how often earlier executions of the operation were refused
+   */
+  begin(operation: GlobalOperation, refusals: number): void {
+    this.#own.set(getExecutionName(operation), {
+      operation,
+      isSequential: refusals >= MAX_PARALLEL_REFUSALS,
+    });
+  }
+
+  /**
+   * A log has delivered a record. Returns the own execution that has ended by
+   * it without an effect, which may be executed again.
+   */
+  onDelivered(
+    partition: number,
+    record: RedRecord | GlobalRecord,
+    decision: CertificationDecision,
+  ): GlobalOperation | undefined {
+    switch (record.kind) {
+      case 'operation':
+        return isGlobal(record) ? this.#onGlobal(record, decision) : undefined;
+      case 'hold':
+        if (decision.kind !== 'refuse') return undefined;
+        return this.#endOwn(getExecutionName(record.operation));
+      case 'abort':
+        if (decision.kind !== 'abort') return undefined;
+        return this.#endOwn(record.execution);
+      case 'release':
+        if (decision.kind === 'release')
+          this.#onReleased(record.execution, partition);
+        return undefined;
+      case 'close':
+      case 'marker':
+      case 'member':
+      case 'activate':
+        return undefined;
+    }
+  }
+
+  /** Returns what to append now. */
+  act(site: SiteProgress): readonly GlobalProposal[] {
+    this.#proposals = [];
+    this.#wakeAtMs = undefined;
+    for (const [execution, own] of this.#own)
+      this.#appendHolds(execution, own, site);
+    const pending = this.#findPending();
+    for (const item of pending.values()) this.#advance(item, site);
+    this.#forgetAllBut(pending);
+    return this.#proposals;
+  }
+
+  save(): readonly SavedCommittedGlobal[] {
+    return [...this.#committed].map(([execution, { stamp, awaited }]) => [
+      execution,
+      stamp,
+      awaited,
+    ]);
+  }
+
+  load(saved: readonly SavedCommittedGlobal[]): void {
+    for (const [execution, stamp, awaited] of saved)
+      this.#committed.set(execution, { stamp, awaited });
+  }
+
+  #onGlobal(
+    operation: GlobalOperation,
+    decision: CertificationDecision,
+  ): GlobalOperation | undefined {
+    const execution = getExecutionName(operation);
+    if (decision.kind === 'commit') {
+      const { stamp } = decision;
+      const awaited = operation.others.filter(
+        (other) => this.#getEnd(other, execution) !== 'released',
+      );
+      this.#own.delete(execution);
+      if (awaited.length > 0)
+        this.#committed.set(execution, { stamp, awaited });
+      return undefined;
+    }
+    const end = this.#getEnd(getHome(operation), execution);
+    return end === 'committed' ? undefined : this.#endOwn(execution);
+  }
+
+  #onReleased(execution: ExecutionName, partition: number): void {
+    const committed = this.#committed.get(execution);
+    if (committed === undefined) return;
+    const awaited = committed.awaited.filter((item) => item !== partition);
+    if (awaited.length === 0) this.#committed.delete(execution);
+    else this.#committed.set(execution, { ...committed, awaited });
+  }
+
+  #endOwn(execution: ExecutionName): GlobalOperation | undefined {
+    const operation = this.#own.get(execution)?.operation;
+    this.#own.delete(execution);
+    return operation;
+  }
+
+  /**
+   * Nothing is held while a log concerned is out of reach. Otherwise rows of
+   * other partitions would be held until that ends.
+   */
+  #appendHolds(
+    execution: ExecutionName,
+    { operation, isSequential }: OwnExecution,
+    site: SiteProgress,
+  ): void {
+    const { others } = operation;
+    const isBegun = this.#proposed.has(execution);
+    const logs = [getHome(operation), ...others];
+    if (!isBegun && !logs.every((log) => site.isReachable(log))) return;
+    for (const partition of others) {
+      this.#propose(execution, partition, {
+        kind: 'hold',
+        id: operation.id,
+        site: this.options.site,
+        partition,
+        operation,
+      });
+      if (isSequential && !this.#isStanding(partition, execution)) return;
+    }
+  }
+
+  #advance(pending: PendingGlobal, site: SiteProgress): void {
+    const { execution, operation, holds } = pending;
+    const since = this.#getSince(pending, site.nowMs);
+    const committed = this.findCommitStamp(execution, getHome(operation));
+    if (committed !== undefined || this.cannotCommit(execution, operation)) {
+      since.end ??= site.nowMs;
+      this.#release(pending, site, since.end, committed);
+    } else if (holds.size === operation.others.length)
+      this.#finish(pending, site, since.all ?? site.nowMs);
+    else this.#abortLate(pending, site, since.first);
+  }
+
+  /** All holds stand: any site can propose the record. */
+  #finish(pending: PendingGlobal, site: SiteProgress, sinceMs: number): void {
+    const { execution, operation, holds } = pending;
+    const { snapshot, others } = operation;
+    const home = getHome(operation);
+    if (this.#own.has(execution)) {
+      if (!site.isDurable(snapshot)) return;
+    } else {
+      if (!this.#isLate(sinceMs, site.nowMs)) return;
+      const coverage = this.getCoverage(snapshot, site);
+      if (coverage === 'later') return;
+      if (coverage === 'never') return this.abort(pending);
+    }
+    const stamps = others.map((other): HoldStamp => [
+      other,
+      holds.get(other)?.stamp ?? 0,
+    ]);
+    this.#propose(execution, home, {
+      ...operation,
+      holds: stamps,
+      proposer: this.options.site,
+    });
+  }
+
+  protected getCoverage(
+    snapshot: Vector,
+    site: SiteProgress,
+  ): ReturnType<SiteProgress['getCoverage']> {
+    return site.getCoverage(snapshot);
+  }
+
+  /**
+   * A hold is missing. Its site may have stopped before it was appended. So
+   * after a time, longer with each attempt, any site ends the execution.
+   */
+  #abortLate(
+    pending: PendingGlobal,
+    site: SiteProgress,
+    sinceMs: number,
+  ): void {
+    const { attempt } = pending.operation;
+    if (this.#isLate(sinceMs, site.nowMs, attempt)) this.abort(pending);
+  }
+
+  protected abort({
+    execution,
+    operation: { id, ...operation },
+  }: PendingGlobal): void {
+    const partition = operation.partition ?? 0;
+    const { site } = this.options;
+    this.#propose(execution, partition, {
+      kind: 'abort',
+      id,
+      site,
+      partition,
+      execution,
+    });
+  }
+
+  /**
+   * The leader of a log ends holds in it at once, other sites if it does not.
+   * The effects of a global count as written from its release on, so its site
+   * must show them before.
+   */
+  #release(
+    { execution, operation, holds }: PendingGlobal,
+    site: SiteProgress,
+    sinceMs: number,
+    stamp?: number,
+  ): void {
+    const home = getHome(operation);
+    if (stamp !== undefined && !site.isApplied(home, stamp)) return;
+    for (const partition of holds.keys()) {
+      if (!site.isLeader(partition) && !this.#isLate(sinceMs, site.nowMs))
+        continue;
+      this.#propose(execution, partition, {
+        kind: 'release',
+        id: operation.id,
+        site: this.options.site,
+        partition,
+        execution,
+        home,
+        ...(stamp !== undefined && { stamp }),
+      });
+    }
+  }
+
+  #propose(
+    execution: ExecutionName,
+    partition: number,
+    record: GlobalProposal['record'],
+  ): void {
+    const proposed = this.#proposed.get(execution) ?? new Set();
+    this.#proposed.set(execution, proposed);
+    const name = `${record.kind} ${partition}`;
+    if (proposed.has(name)) return;
+    proposed.add(name);
+    this.#proposals.push({ partition, record });
+  }
+
+  /** Whether a time has passed, for sites that only help. */
+  #isLate(sinceMs: number, nowMs: number, times = 1): boolean {
+    const atMs = sinceMs + times * this.options.resendAfterMs;
+    if (nowMs >= atMs) return true;
+    this.#wakeAtMs = Math.min(this.#wakeAtMs ?? atMs, atMs);
+    return false;
+  }
+
+  #findPending(): Map<ExecutionName, PendingGlobal> {
+    const pending = new Map<
+      ExecutionName,
+      PendingGlobal & { holds: Map<number, Hold> }
+    >();
+    for (const [partition, { standing }] of this.options.tables.entries()) {
+      for (const [execution, hold] of standing) {
+        const { operation } = hold;
+        const item = pending.get(execution);
+        if (item !== undefined) item.holds.set(partition, hold);
+        else
+          pending.set(execution, {
+            execution,
+            operation,
+            holds: new Map([[partition, hold]]),
+          });
+      }
+    }
+    return pending;
+  }
+
+  #getSince(
+    { execution, operation, holds }: PendingGlobal,
+    nowMs: number,
+  ): SeenTimes {
+    const since: SeenTimes = this.#since.get(execution) ?? { first: nowMs };
+    this.#since.set(execution, since);
+    if (holds.size === operation.others.length) since.all ??= nowMs;
+    return since;
+  }
+
+  /** Returns the stamp of the record in the home log, if it has committed. */
+  protected findCommitStamp(
+    execution: ExecutionName,
+    home: number,
+  ): number | undefined {
+    const end = this.options.tables[home]?.getEnd(execution);
+    if (end?.how === 'committed') return end.stamp;
+    return this.#committed.get(execution)?.stamp;
+  }
+
+  /** Whether the execution has ended in its home, or a hold was refused. */
+  protected cannotCommit(
+    execution: ExecutionName,
+    operation: GlobalOperation,
+  ): boolean {
+    return (
+      this.#getEnd(getHome(operation), execution) === 'never' ||
+      operation.others.some(
+        (other) => this.#getEnd(other, execution) === 'refused',
+      )
+    );
+  }
+
+  #getEnd(partition: number, execution: ExecutionName): string | undefined {
+    return this.options.tables[partition]?.getEnd(execution)?.how;
+  }
+
+  #isStanding(partition: number, execution: ExecutionName): boolean {
+    const standing = this.options.tables[partition]?.standing;
+    return standing?.has(execution) === true;
+  }
+
+  #forgetAllBut(pending: ReadonlyMap<ExecutionName, unknown>): void {
+    for (const notes of [this.#since, this.#proposed])
+      for (const execution of notes.keys())
+        if (!pending.has(execution) && !this.#own.has(execution))
+          notes.delete(execution);
+  }
+}
