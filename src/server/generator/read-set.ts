@@ -6,7 +6,7 @@ import { type Effect, isRemoval, isWholeRow } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
 import type { Choice } from '../records/reply.ts';
 import { drawsOnPool } from '../service/bounded-takes.ts';
-import type { Tables } from '../service/tables.ts';
+import { isRedOnlyField, type Tables } from '../service/tables.ts';
 
 /** Separates the parts of a name. */
 export const SEPARATOR = '\u0000';
@@ -161,6 +161,26 @@ export function findCertifiedReads(
       (names ??= new Set(reads.names)).add(name);
   }
   return names === undefined ? reads : { names, ranges: reads.ranges };
+}
+
+/**
+ * Returns what an operation over several partitions reads. What it takes from a
+ * field or replaces counts too: a take that failed at its place would leave the
+ * other half of a transfer.
+ */
+export function findGlobalReads(
+  reads: ReadSet,
+  choice: Choice | undefined,
+  tables: Tables,
+): ReadSet {
+  const names = new Set(reads.names);
+  for (const { table, key, field, action } of choice?.effects ?? []) {
+    const kind = tables[table]?.fields[field];
+    const isTaken = action !== 'push' && action !== 'add';
+    if (isTaken && isRedOnlyField(kind))
+      names.add(toFieldName(table, key, field));
+  }
+  return { names, ranges: reads.ranges };
 }
 
 function formatEffectName(effect: Effect, tables: Tables): string | undefined {

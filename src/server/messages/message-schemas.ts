@@ -106,6 +106,9 @@ const blueOperation = record(
   { shadow: word, hop: count },
 );
 
+/** The number of other red logs, beyond any that a deployment may have. */
+const MAX_LOGS = 64;
+
 const redOperation = record(
   {
     kind: word,
@@ -133,8 +136,13 @@ const redOperation = record(
     ranges: list(range, MAX_OPERATION_PARTS),
     created: list(longText, MAX_OPERATION_PARTS),
     partition: ordinalNumber,
+    others: list(count, MAX_LOGS),
+    holds: list(tuple(count, count), MAX_LOGS),
+    proposer: siteOrigin,
   },
 );
+
+const globalFields = { kind: word, id: operationNameSchema, site: siteOrigin };
 
 const memberFields = {
   kind: word,
@@ -183,6 +191,18 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
   ),
   marker: record(
     { kind: word, id: operationNameSchema, site: siteOrigin },
+    { partition: ordinalNumber },
+  ),
+  hold: record(
+    { ...globalFields, operation: redOperation },
+    { partition: ordinalNumber },
+  ),
+  release: record(
+    { ...globalFields, execution: operationNameSchema, home: count },
+    { partition: ordinalNumber, stamp: count },
+  ),
+  abort: record(
+    { ...globalFields, execution: operationNameSchema },
     { partition: ordinalNumber },
   ),
   member: memberRecord,

@@ -4,6 +4,7 @@
  * checked before. Without this check, invalid content would stop the site that
  * applies it, and an invalid record of the red log would stop every site.
  */
+import { getProposer } from '../records/global-records.ts';
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -159,12 +160,16 @@ function describeRecordProblem(
   proposer: Origin,
   known: EffectChecker,
 ): string | undefined {
-  if (record.site !== proposer)
-    return `a record of ordinal ${record.site} is proposed by ${proposer}`;
-  if (record.kind !== 'operation') return undefined;
-  const { clock, snapshot, effects } = record;
+  const named = getProposer(record);
+  if (named !== proposer)
+    return `a record of ordinal ${named} is proposed by ${proposer}`;
+  if (record.kind === 'release') return describeStampProblem(record.stamp ?? 0);
+  const operation = record.kind === 'hold' ? record.operation : record;
+  if (operation.kind !== 'operation') return undefined;
+  const { clock, snapshot, effects, holds = [] } = operation;
   return (
     describeStampProblem(clock) ??
+    describeStampProblem(Math.max(0, ...holds.map(([, stamp]) => stamp))) ??
     describeVectorProblem(snapshot) ??
     describeEffectsProblem(effects, true, known)
   );

@@ -3,7 +3,7 @@
  * operation ended by it.
  */
 import type { ReadRange } from './read-range.ts';
-import type { OperationId } from './records.ts';
+import type { ExecutionName, OperationId } from './records.ts';
 
 /**
  * Why certification rejected a red operation. `name`: a field or row that it
@@ -11,7 +11,7 @@ import type { OperationId } from './records.ts';
  * scanned changed. `predecessor`: an earlier operation that it depends on did
  * not commit as expected. `window`: its snapshot is older than the window of
  * commits, so the cause is unknown. `held`: it overlaps a global that holds a
- * row of the partition, and that has its record in the log of `home`.
+ * row of the partition.
  */
 export type Conflict =
   | {
@@ -22,12 +22,14 @@ export type Conflict =
   | { readonly reason: 'range'; readonly range: ReadRange }
   | { readonly reason: 'predecessor'; readonly id: OperationId }
   | { readonly reason: 'window' }
-  | {
-      readonly reason: 'held';
-      readonly name: string;
-      readonly by: OperationId;
-      readonly home: number;
-    };
+  | HeldConflict;
+
+/** The conflict with a global that holds a row. */
+export interface HeldConflict {
+  readonly reason: 'held';
+  readonly name: string;
+  readonly execution: ExecutionName;
+}
 
 /**
  * Returns all fields and rows that conflict. The list is empty for other

@@ -7,7 +7,12 @@
  */
 import type { DeploymentVersion } from './deployment-version.ts';
 import type { Origin, SavedOrigin } from './origin.ts';
-import type { BlueOperation, HeldStream, RedRecord } from './records.ts';
+import type {
+  BlueOperation,
+  ExecutionName,
+  HeldStream,
+  RedRecord,
+} from './records.ts';
 import type { Vector } from './vector.ts';
 import type { CertificationDecision } from './certification-result.ts';
 
@@ -82,6 +87,14 @@ export interface SavedRedPath {
   readonly certifier: unknown;
 }
 
+/** A global that has committed, until its holds have ended. */
+export type SavedCommittedGlobal = readonly [
+  execution: ExecutionName,
+  stamp: number,
+  /** The ordinals of the partitions where it still holds rows. */
+  awaited: readonly number[],
+];
+
 /** A change of the members as it is saved: see `PendingChange`. */
 export interface SavedChange {
   readonly place: number;
@@ -119,6 +132,8 @@ export interface SharedState {
   /** The time of the site's clock, saved with those operations. */
   readonly savedAtMs?: number;
   readonly red: SavedRedPath;
+  /** Globals whose holds have not all ended. Absent if there are none. */
+  readonly globals?: readonly SavedCommittedGlobal[];
   /** Of the other partitions, in the order of their ordinals. */
   readonly reds?: readonly SavedRedPath[];
 }

@@ -119,7 +119,63 @@ export interface RedOperation extends ShadowRecord, PartitionRecord {
    * stamp is at least this.
    */
   readonly clock: number;
+  /**
+   * The ordinals of other partitions with rows of it, ascending. It is present
+   * in a global only.
+   */
+  readonly others?: readonly number[];
+  /** In the record of a global: the stamps of its holds. */
+  readonly holds?: readonly HoldStamp[];
+  /** In that record: the site that has proposed it. */
+  readonly proposer?: Origin;
 }
+
+/** A red operation with rows in several partitions. */
+export interface GlobalOperation extends RedOperation {
+  readonly others: readonly number[];
+}
+
+/** The partition of a log, and the stamp of a hold in it. */
+export type HoldStamp = readonly [partition: number, stamp: number];
+
+/** Names one execution of a red operation at all sites. */
+export type ExecutionName = string;
+
+/**
+ * Holds the rows of a global in this log. It has the whole operation, so that
+ * each site can finish that.
+ */
+export interface HoldRecord extends PartitionRecord {
+  readonly kind: 'hold';
+  /** The operation. */
+  readonly id: OperationId;
+  /** The site that proposed the record. */
+  readonly site: Origin;
+  readonly operation: GlobalOperation;
+}
+
+/** Ends a hold. */
+export interface ReleaseRecord extends PartitionRecord {
+  readonly kind: 'release';
+  readonly id: OperationId;
+  readonly site: Origin;
+  readonly execution: ExecutionName;
+  /** The ordinal of the home of the global. */
+  readonly home: number;
+  /** The stamp of the global in its home; absent if it did not commit. */
+  readonly stamp?: number;
+}
+
+/** Ends a global in its home log, unless its own record is before it. */
+export interface AbortRecord extends PartitionRecord {
+  readonly kind: 'abort';
+  readonly id: OperationId;
+  readonly site: Origin;
+  readonly execution: ExecutionName;
+}
+
+/** The records of a global beside its operation. */
+export type GlobalRecord = HoldRecord | ReleaseRecord | AbortRecord;
 
 /**
  * Ends an operation that was rejected too often. It cannot commit after this.
@@ -203,6 +259,7 @@ export interface ActivateRecord {
 
 export type RedRecord =
   | RedOperation
+  | GlobalRecord
   | CloseRecord
   | MarkerRecord
   | MemberRecord

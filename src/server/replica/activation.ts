@@ -189,6 +189,9 @@ export function findRecordProblem(
     case 'operation':
     case 'close':
     case 'marker':
+    case 'hold':
+    case 'release':
+    case 'abort':
       return undefined;
     case 'member':
       return record.action === 'change' || record.action === 'ack'

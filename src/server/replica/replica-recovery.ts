@@ -94,6 +94,7 @@ export function saveReplica(
       digests: streams.map(({ digest }) => digest),
       ...(unsent.length > 0 && { unsent, savedAtMs: replica.wallMs }),
       red: red.order.save(),
+      ...red.saveGlobals(),
       ...(red.orders.length > 1 && {
         reds: red.orders.slice(1).map((order) => order.save()),
       }),
@@ -155,6 +156,7 @@ function loadCheckpoint(
     const saved = getSavedRed(shared, partition);
     if (saved !== undefined) order.load(saved);
   }
+  replica.red.loadGlobals(shared.globals ?? []);
 }
 
 function restoreEntry(

@@ -1,7 +1,6 @@
 /** Sites that each leave out one rule of globals. */
 import type { CertificationDecision, Conflict } from '../../../src/server/records/certification-result.ts';
-import type { ExecutionName, GlobalOperation, GlobalRecord } from '../../../src/server/records/global-records.ts';
-import type { RedRecord } from '../../../src/server/records/records.ts';
+import type { ExecutionName, GlobalOperation, RedRecord } from '../../../src/server/records/records.ts';
 import type { Vector } from '../../../src/server/records/vector.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
 import { HoldTable, type ExecutionEnd, type Footprint } from '../../../src/server/replica/red/order/hold-table.ts';
@@ -59,7 +58,7 @@ class UnrejectingTable extends HoldTable {
 }
 
 class UnrejectingCertifier extends PartitionCertifier {
-  override decide(record: RedRecord | GlobalRecord): CertificationDecision {
+  override decide(record: RedRecord): CertificationDecision {
     (this.holds as UnrejectingTable).forgets = record.kind === 'operation';
     return super.decide(record);
   }

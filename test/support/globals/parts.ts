@@ -1,9 +1,9 @@
 /** The parts of a site that a planted fault can replace, and the operations of the world of globals. */
 import { toFieldName } from '../../../src/server/generator/read-set.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
-import { isGlobal, type GlobalOperation, type GlobalRecord } from '../../../src/server/records/global-records.ts';
+import { isGlobal } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { RedOperation, RedRecord } from '../../../src/server/records/records.ts';
+import type { GlobalOperation, RedOperation, RedRecord } from '../../../src/server/records/records.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
 import { HoldTable, type RowPartitions } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
@@ -28,7 +28,7 @@ export const getLog = (key: string): number => Number(key.split('/')[0]);
 export const PARTITIONS: RowPartitions = { ofRow: (_table, key) => getLog(key) };
 
 /** A record of any log. `fence` closes a site in this log: its later records are void. */
-export type WorldRecord = RedRecord | GlobalRecord | { readonly kind: 'fence'; readonly site: Origin };
+export type WorldRecord = RedRecord | { readonly kind: 'fence'; readonly site: Origin };
 
 /** What sites are made of. */
 export interface Parts {

@@ -1,21 +1,14 @@
 /** One site with several red logs: it delivers, certifies, waits at the gate and applies, as a replica does. */
 import type { CertificationDecision } from '../../../src/server/records/certification-result.ts';
-import {
-  getExecutionName,
-  getProposer,
-  isGlobal,
-  type GlobalOperation,
-} from '../../../src/server/records/global-records.ts';
+import { getExecutionName, getProposer, isGlobal } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { RedOperation } from '../../../src/server/records/records.ts';
+import type { GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
 import { isCovered, type Vector } from '../../../src/server/records/vector.ts';
 import { ID_TABLE_LIMITS } from '../../../src/server/replica/exactly-once/id-table.ts';
 import type { Hold, HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
 import type { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import type {
-  GlobalCoordinator,
-  SavedCommittedGlobal,
-} from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import type { SavedCommittedGlobal } from '../../../src/server/records/checkpoint.ts';
+import type { GlobalCoordinator } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 import {
   getRowsWritten,
   LOG_ORIGINS,

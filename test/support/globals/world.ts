@@ -2,9 +2,9 @@
  * A world of several red logs in memory: clients, sites that stop and restart, records that land late or twice. It draws
  * everything from a seed, and judges the run by what clients and sites have seen.
  */
-import { getExecutionName, type GlobalOperation } from '../../../src/server/records/global-records.ts';
+import { getExecutionName } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { RedOperation } from '../../../src/server/records/records.ts';
+import type { GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
 import { getMaxEntry } from '../../../src/server/records/vector.ts';
 import { getRetryDelayMs } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 import { findStrictCycle, type StrictOperation } from '../../../src/testing/simulator/checkers/strict.ts';

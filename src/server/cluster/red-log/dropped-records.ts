@@ -25,6 +25,9 @@ const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
   marker: false,
   member: true,
   activate: true,
+  hold: false,
+  release: true,
+  abort: false,
 };
 
 export interface DroppedRecordsOptions {

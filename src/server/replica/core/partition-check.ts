@@ -37,25 +37,37 @@ export class PartitionCheck {
    * that is an error, nothing of the operation is done.
    */
   findProblem(run: PartitionedRun, homed: Homed): CorrectableError | undefined {
+    const others = this.findOthers(run, homed);
+    if (others.length === 0) return undefined;
+    const { names } = this.#partitions;
+    const format = (partition: number): string => `'${names[partition]}'`;
+    return otherPartitionError(
+      homed,
+      format(homed.partition),
+      others.map(format).join(', '),
+    );
+  }
+
+  /**
+   * Returns the ordinals of the partitions beside its home with rows of an
+   * execution, ascending.
+   *
+   * @throws CorrectableError `FINAL_FAILED` if no log orders a row that it
+   * changes
+   */
+  findOthers(run: PartitionedRun, homed: Homed): readonly number[] {
     const { choice, reads } = run;
     const unordered = choice?.effects.find(
       ({ table, key }) => this.#partitions.ofRow(table, key) === undefined,
     );
-    if (unordered !== undefined) return unorderedError(homed, unordered);
+    if (unordered !== undefined) throw unorderedError(homed, unordered);
     const touched = new Set<number>();
     for (const { table, key } of choice?.effects ?? [])
       this.#addRow(touched, table, key);
     for (const name of reads.names) this.#addName(touched, name);
     for (const range of reads.ranges) this.#addRange(touched, range);
     touched.delete(homed.partition);
-    if (touched.size === 0) return undefined;
-    const { names } = this.#partitions;
-    const format = (partition: number): string => `'${names[partition]}'`;
-    return otherPartitionError(
-      homed,
-      format(homed.partition),
-      [...touched].map(format).join(', '),
-    );
+    return [...touched].toSorted((a, b) => a - b);
   }
 
   #addName(touched: Set<number>, name: string): void {

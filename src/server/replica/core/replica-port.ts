@@ -90,6 +90,11 @@ export interface ReplicaOptions {
   /** The site that sequences the red log, if one site does. */
   readonly redLeader?: Origin | undefined;
   /**
+   * The same of the red logs of other partitions, in the order of their
+   * ordinals.
+   */
+  readonly redLogs?: readonly { readonly leader: Origin }[] | undefined;
+  /**
    * The number of this start, from `createEpoch`. No other start has it, and
    * earlier ones that the files show have smaller ones.
    */

@@ -7,6 +7,7 @@ import {
   isCorrectableError,
 } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
+import type { ReadSet } from '../../generator/read-set.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import { PartitionCheck } from './partition-check.ts';
 import { toError } from '../../records/failures.ts';
@@ -23,7 +24,7 @@ import {
   createInternalError,
   toClientError,
 } from '../../records/internal-errors.ts';
-import { RED, type Origins } from '../../records/origin.ts';
+import { RED, type Origin, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import { toReply, type ReplyOrError, type Reply } from '../../records/reply.ts';
 import type { ReplyCheck } from '../../service/domain-errors.ts';
@@ -173,8 +174,14 @@ export class SiteState {
    * fails if it reads rows of other partitions.
    *
    * @param home the ordinal of the partition
+   * @param isHeld whether what was read is about to change at this place. Then
+   * there is no answer yet
    */
-  readInOrder(input: GeneratorInput, home: number): ReplyOrError {
+  readInOrder(
+    input: GeneratorInput,
+    home: number,
+    isHeld: (reads: ReadSet) => boolean,
+  ): ReplyOrError | undefined {
     const { partitionCheck } = this;
     if (partitionCheck === undefined) return this.read(input);
     try {
@@ -182,7 +189,9 @@ export class SiteState {
       const homed = { plan: input.plan, partition: home };
       const { choice, reply, domainError } = run;
       if (choice !== undefined) return declaredReadError(input, choice);
-      return partitionCheck.findProblem(run, homed) ?? domainError ?? reply;
+      const problem = partitionCheck.findProblem(run, homed);
+      if (problem !== undefined) return problem;
+      return isHeld(run.reads) ? undefined : (domainError ?? reply);
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;
@@ -208,7 +217,7 @@ export class SiteState {
       site,
       entry,
       version,
-      seen: snapshot.with(entry, version - 1),
+      seen: this.#getSeen(snapshot, version),
     };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[entry] = version;
@@ -220,6 +229,23 @@ export class SiteState {
     const plan = this.#plans.get(name) ?? { name, checkResult: toReply };
     const choice = shadow === undefined ? undefined : { shadow, args };
     return this.createAppliedReply({ plan, choice, reply }, results);
+  }
+
+  /** A red log has got to this stamp, without a change of the data. */
+  advanceRed(log: Origin, stamp: number): void {
+    this.#stable[log] = stamp;
+  }
+
+  /**
+   * On the rows of one partition, stamps of all red logs grow in one order:
+   * a global has a larger one than what its rows had before, and what comes
+   * after it has a larger one than the global.
+   */
+  #getSeen(snapshot: Vector, version: number): Vector {
+    const seen = [...snapshot];
+    for (const log of this.#origins.logs)
+      if (log < seen.length) seen[log] = version - 1;
+    return seen;
   }
 
   /**

@@ -4,8 +4,15 @@
  * it in (`order/`), and the requests that the site itself has (`requests/`).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type { Conflict } from '../../records/certification-result.ts';
-import type { GateItem } from '../../records/checkpoint.ts';
+import type {
+  CertificationDecision,
+  Conflict,
+} from '../../records/certification-result.ts';
+import { isGlobal } from '../../records/global-records.ts';
+import type {
+  GateItem,
+  SavedCommittedGlobal,
+} from '../../records/checkpoint.ts';
 import {
   abandonedError,
   callerLeftError,
@@ -38,6 +45,7 @@ import {
   shareLimits,
 } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
+import { GlobalRequests } from './requests/global-requests.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
 import { Proposals } from './requests/proposals.ts';
@@ -73,6 +81,8 @@ export class RedPath {
   readonly #proposals: Proposals;
   readonly #executions: Executions;
   readonly #outcomeWaiters: OutcomeWaiters;
+  /** `undefined` if there is one red log only. */
+  readonly #globals: GlobalRequests | undefined;
 
   constructor(
     core: ReplicaCore,
@@ -103,6 +113,11 @@ export class RedPath {
         ),
     );
     this.#proposals = new Proposals(core, this.#requests);
+    const tables = this.orders.flatMap(({ holds }) => holds ?? []);
+    this.#globals =
+      tables.length === this.orders.length
+        ? new GlobalRequests(core, tables, this.admissions)
+        : undefined;
     this.#executions = new Executions(
       core,
       {
@@ -110,6 +125,7 @@ export class RedPath {
         proposals: this.#proposals,
         throttled: this.#throttled,
         pipelines: this.#pipelines,
+        globals: this.#globals,
       },
       (request) => this.close(request),
     );
@@ -152,7 +168,7 @@ export class RedPath {
    * if there is no such time.
    */
   get wakeAtMs(): number | undefined {
-    let first: number | undefined;
+    let first = this.#globals?.wakeAtMs;
     for (const { wakeAtMs } of this.#throttled)
       if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity))
         first = wakeAtMs;
@@ -403,6 +419,7 @@ export class RedPath {
   #pass(order: RedOrder, { record, decision }: GateItem): void {
     const { id } = record;
     this.#proposals.onDecided(id);
+    this.#passGlobal(order, record, decision);
     switch (decision.kind) {
       case 'commit':
         return this.#commit(order, record as RedOperation, decision.stamp);
@@ -416,13 +433,34 @@ export class RedPath {
         return this.end(order, id, expiredError());
       case 'marker':
         return this.#passMarker(order, id);
-      // Only one of several logs has records of globals.
+      // See `#passGlobal`.
       case 'grant':
       case 'refuse':
       case 'release':
       case 'abort':
         return undefined;
     }
+  }
+
+  /** Only one of several logs has records of globals. */
+  #passGlobal(
+    order: RedOrder,
+    record: RedRecord,
+    decision: CertificationDecision,
+  ): void {
+    if (this.#globals === undefined) return;
+    if (
+      decision.kind !== 'commit' &&
+      'stamp' in decision &&
+      decision.stamp !== undefined
+    )
+      order.advance(decision.stamp);
+    const ended = this.#globals.onPassed(order, record, decision);
+    const isRefused = decision.kind === 'refuse' || decision.kind === 'abort';
+    // The record of the operation itself ends or rejects the request.
+    if (ended === undefined || !isRefused) return;
+    const conflict = decision.kind === 'refuse' ? decision.conflict : undefined;
+    this.#executions.onRejected(ended, conflict);
   }
 
   #commit(order: RedOrder, operation: RedOperation, stamp: number): void {
@@ -452,20 +490,27 @@ export class RedPath {
   }
 
   protected replyToRead(submission: Submission): void {
-    const { coverage, nowMs, options, state } = this.#core;
+    const { coverage, nowMs, options } = this.#core;
     const home = this.homeOf(submission);
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
-      run: () =>
-        this.#core.reply(
-          submission,
-          'strong',
-          state.readInOrder(submission, home),
-        ),
+      run: () => this.#readAtPlace(submission, home),
       late: () =>
         this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
     });
+  }
+
+  #readAtPlace(submission: Submission, home: number): void {
+    const answer = this.#core.state.readInOrder(
+      submission,
+      home,
+      (reads) =>
+        this.#globals?.readsHeld(home, reads, () => {
+          this.#readAtPlace(submission, home);
+        }) === true,
+    );
+    if (answer !== undefined) this.#core.reply(submission, 'strong', answer);
   }
 
   /**
@@ -507,9 +552,22 @@ export class RedPath {
       this.#executions.release(follower);
   }
 
+  /** The part of a checkpoint that no log has. */
+  saveGlobals(): { readonly globals?: readonly SavedCommittedGlobal[] } {
+    const globals = this.#globals?.save() ?? [];
+    return globals.length === 0 ? {} : { globals };
+  }
+
+  loadGlobals(saved: readonly SavedCommittedGlobal[]): void {
+    this.#globals?.load(saved, this.orders);
+  }
+
   /** Drops a request, or requests its last record back if it was proposed. */
   #withdraw(request: RedRequest): void {
     if (!request.isProposed) this.#drop(request);
+    // Other sites may finish it by its holds.
+    else if (request.record?.kind === 'operation' && isGlobal(request.record))
+      this.onNotWithdrawn(request.record);
     else if (request.record !== undefined)
       this.#core.emit({ kind: 'withdraw', record: request.record });
   }

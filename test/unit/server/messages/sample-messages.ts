@@ -71,6 +71,9 @@ export const RED_RECORDS: Readonly<Record<RedRecord['kind'], RedRecord>> = {
   operation: RED,
   close: { kind: 'close', id: 'anna/3', site: FRK, failure: FAILURE },
   marker: { kind: 'marker', id: 'ireland-0-k5/8', site: IRL },
+  hold: { kind: 'hold', id: 'anna/3', site: FRK, partition: 1, operation: { ...RED, others: [1] } },
+  release: { kind: 'release', id: 'anna/3', site: FRK, partition: 1, execution: '2.1.1 anna/3', home: 0, stamp: 9 },
+  abort: { kind: 'abort', id: 'anna/3', site: FRK, execution: '2.1.1 anna/3' },
   member: CHANGE,
   activate: { kind: 'activate', id: 'a-0-1.version/1', site: IRL, version: VERSION },
 };

@@ -3,12 +3,8 @@
  * snapshot of an operation.
  */
 import type { CertificationDecision } from '../../../records/certification-result.ts';
-import {
-  isGlobal,
-  type GlobalRecord,
-  type HoldStamp,
-} from '../../../records/global-records.ts';
-import type { RedRecord } from '../../../records/records.ts';
+import { isGlobal } from '../../../records/global-records.ts';
+import type { HoldStamp, RedRecord } from '../../../records/records.ts';
 
 const NOTHING: readonly HoldStamp[] = [];
 
@@ -19,7 +15,7 @@ const NOTHING: readonly HoldStamp[] = [];
  * as one with all that was written by then.
  */
 export function findAwaitedStamps(
-  record: RedRecord | GlobalRecord,
+  record: RedRecord,
   decision: CertificationDecision,
 ): readonly HoldStamp[] {
   if (decision.kind === 'commit' && record.kind === 'operation')

@@ -10,16 +10,14 @@ import {
   type Section,
   type SectionRows,
 } from '../../../records/checkpoint.ts';
-import type { Conflict } from '../../../records/certification-result.ts';
+import type { HeldConflict } from '../../../records/certification-result.ts';
 import type { Effect } from '../../../records/effect.ts';
-import {
-  getExecutionName,
-  getHome,
-  type ExecutionName,
-  type GlobalOperation,
-} from '../../../records/global-records.ts';
+import { getExecutionName } from '../../../records/global-records.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
-import type { RedOperation } from '../../../records/records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+} from '../../../records/records.ts';
 import {
   findWrittenNames,
   isRangeChanged,
@@ -42,6 +40,15 @@ export type ExecutionEnd = 'committed' | 'never' | 'refused' | 'released';
 export interface Hold {
   readonly operation: GlobalOperation;
   readonly stamp: number;
+}
+
+/** What an operation reads and writes, in any partitions. */
+export interface TouchedRows {
+  readonly reads: Iterable<string>;
+  readonly ranges?: readonly ReadRange[];
+  readonly effects: readonly Effect[];
+  /** Names of the rows that are new. Default: none */
+  readonly created?: readonly string[];
 }
 
 /** What an operation reads, and what it writes in one partition. */
@@ -120,13 +127,13 @@ export class HoldTable implements Section {
     }
   }
 
-  /** Returns what the operation writes in this partition. */
+  /** Returns what an operation reads, and what it writes in this partition. */
   getFootprint({
     reads,
     ranges = [],
     effects,
     created = [],
-  }: RedOperation): Footprint {
+  }: TouchedRows): Footprint {
     const here = effects.filter(({ table, key }) => this.#isHere(table, key));
     const rows = new Set(created);
     const writes = new Set(findWrittenNames(here, rows));
@@ -140,39 +147,23 @@ export class HoldTable implements Section {
   }
 
   /**
-   * Returns the conflict with a hold that stands, of another execution: one of
-   * both reads or writes what the other one writes.
+   * Returns the conflict with a hold that stands: one of both reads or writes
+   * what the other one writes.
+   *
+   * @param own the execution that it is, if it has holds
    */
-  findOverlap(operation: RedOperation): Conflict | undefined {
+  findOverlap(
+    touched: TouchedRows,
+    own?: ExecutionName,
+  ): HeldConflict | undefined {
     if (this.#standing.size === 0) return undefined;
-    const footprint = this.getFootprint(operation);
-    const own = getExecutionName(operation);
-    for (const [
-      execution,
-      { footprint: held, operation: by },
-    ] of this.#standing) {
+    const footprint = this.getFootprint(touched);
+    for (const [execution, { footprint: held }] of this.#standing) {
       if (execution === own) continue;
       const name = this.findOverlappingName(footprint, held);
-      if (name !== undefined)
-        return { reason: 'held', name, by: by.id, home: getHome(by) };
+      if (name !== undefined) return { reason: 'held', name, execution };
     }
     return undefined;
-  }
-
-  /**
-   * Returns the executions whose holds write what was read. A strong read waits
-   * for these.
-   */
-  findWriters(
-    reads: ReadonlySet<string>,
-    ranges: readonly ReadRange[],
-  ): ExecutionName[] {
-    return [...this.#standing]
-      .filter(
-        ([, { footprint }]) =>
-          findReadName({ reads, ranges }, footprint) !== undefined,
-      )
-      .map(([execution]) => execution);
   }
 
   /**
@@ -242,7 +233,7 @@ export class HoldTable implements Section {
 }
 
 /** Returns something that the first one reads and the second one writes. */
-function findReadName(
+export function findReadName(
   { reads, ranges }: Pick<Footprint, 'reads' | 'ranges'>,
   { writes, effects, created }: Footprint,
 ): string | undefined {

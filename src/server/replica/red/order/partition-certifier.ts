@@ -10,17 +10,16 @@ import type {
   Conflict,
 } from '../../../records/certification-result.ts';
 import type { Section } from '../../../records/checkpoint.ts';
-import {
-  getExecutionName,
-  isGlobal,
-  type AbortRecord,
-  type GlobalOperation,
-  type GlobalRecord,
-  type HoldRecord,
-  type ReleaseRecord,
-} from '../../../records/global-records.ts';
+import { getExecutionName, isGlobal } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
-import type { RedOperation, RedRecord } from '../../../records/records.ts';
+import type {
+  AbortRecord,
+  GlobalOperation,
+  HoldRecord,
+  RedOperation,
+  RedRecord,
+  ReleaseRecord,
+} from '../../../records/records.ts';
 import type { CertifierLimits } from '../../../records/retention-limits.ts';
 import { Certifier, type CommittedExecution } from './certifier.ts';
 import type { HoldTable } from './hold-table.ts';
@@ -39,7 +38,7 @@ export class PartitionCertifier extends Certifier {
     return { ...super.sections, holds: this.holds };
   }
 
-  override decide(record: RedRecord | GlobalRecord): CertificationDecision {
+  override decide(record: RedRecord): CertificationDecision {
     switch (record.kind) {
       case 'hold':
         return this.#decideHold(record);
@@ -61,7 +60,10 @@ export class PartitionCertifier extends Certifier {
   protected override findConflict(
     operation: RedOperation,
   ): Conflict | undefined {
-    return this.holds.findOverlap(operation) ?? super.findConflict(operation);
+    return (
+      this.holds.findOverlap(operation, getExecutionName(operation)) ??
+      super.findConflict(operation)
+    );
   }
 
   /**

@@ -9,6 +9,7 @@ import type {
   SavedRedPath,
   Section,
 } from '../../../records/checkpoint.ts';
+import { getProposer } from '../../../records/global-records.ts';
 import { getClient } from '../../../records/operation-id.ts';
 import { RED, type Origin, type Origins } from '../../../records/origin.ts';
 import {
@@ -22,19 +23,25 @@ import {
   shareRetention,
   type CertifierLimits,
 } from '../../../records/retention-limits.ts';
-import { isCovered, type Vector } from '../../../records/vector.ts';
+import { getStampOf, isCovered, type Vector } from '../../../records/vector.ts';
 import type { SiteState } from '../../core/site-state.ts';
 import { Certifier, CERTIFIER_LIMITS } from './certifier.ts';
+import { findAwaitedStamps } from './global-gate.ts';
+import { HoldTable, type RowPartitions } from './hold-table.ts';
+import { PartitionCertifier } from './partition-certifier.ts';
 import { RedOutcomes } from './red-outcomes.ts';
 
 export interface RedOrderOptions {
   readonly origins: Origins;
+  readonly partitions?: RowPartitions | undefined;
   readonly retentionLimits?: CertifierLimits | undefined;
 }
 
 /** Creates the certifier of a log, from its limits and its origin. */
 type CertifierFactory = (
-  ...args: ConstructorParameters<typeof Certifier>
+  limits: CertifierLimits,
+  log: Origin,
+  holds: HoldTable | undefined,
 ) => Certifier;
 
 /** Of `main`. */
@@ -43,6 +50,8 @@ const MAIN = 0;
 export class RedOrder {
   readonly certifier: Certifier;
   readonly outcomes: RedOutcomes;
+  /** The holds of globals; `undefined` if there is one log only. */
+  readonly holds: HoldTable | undefined;
   /** The ordinal of its partition, and the origin of its log. */
   readonly partition: number;
   readonly log: Origin;
@@ -56,17 +65,30 @@ export class RedOrder {
   #deliveredCount = 0;
 
   constructor(
-    { origins, retentionLimits = CERTIFIER_LIMITS }: RedOrderOptions,
+    {
+      origins,
+      partitions,
+      retentionLimits = CERTIFIER_LIMITS,
+    }: RedOrderOptions,
     state: SiteState,
     partition = MAIN,
-    createCertifier: CertifierFactory = (...args) => new Certifier(...args),
+    createCertifier?: CertifierFactory,
   ) {
     this.partition = partition;
     this.log = origins.logs[partition] ?? RED;
     this.#origins = origins;
     this.#state = state;
     const limits = shareRetention(retentionLimits, origins.logs.length);
-    this.certifier = createCertifier(limits, this.log);
+    // With one log there are no globals, and a checkpoint has no holds.
+    const isOneOfSeveral = partitions !== undefined && origins.logs.length > 1;
+    this.holds = isOneOfSeveral
+      ? new HoldTable(partitions, partition)
+      : undefined;
+    this.certifier =
+      createCertifier?.(limits, this.log, this.holds) ??
+      (this.holds === undefined
+        ? new Certifier(limits, this.log)
+        : new PartitionCertifier(limits, this.log, this.holds));
     this.outcomes = new RedOutcomes(limits);
   }
 
@@ -77,6 +99,11 @@ export class RedOrder {
 
   get isGateEmpty(): boolean {
     return this.#gate.isEmpty;
+  }
+
+  /** What waits at the gate. */
+  get waiting(): readonly GateItem[] {
+    return this.#gate.slice();
   }
 
   /** The record that passes the gate next, if there is one. */
@@ -124,6 +151,7 @@ export class RedOrder {
   takePassable(): GateItem | undefined {
     const next = this.#gate.first;
     if (next === undefined || !this.mayPass(next.record)) return undefined;
+    if (!this.#hasAwaited(next)) return undefined;
     return this.#gate.shift();
   }
 
@@ -133,6 +161,25 @@ export class RedOrder {
     if (acknowledged !== undefined && acknowledged > 0)
       this.outcomes.expire(getClient(id), acknowledged);
     return this.#state.applyRed(operation, stamp);
+  }
+
+  /**
+   * A record of a global that writes nothing here has passed: snapshots from
+   * now on count as taken after it.
+   */
+  advance(stamp: number): void {
+    this.#state.advanceRed(this.log, stamp);
+  }
+
+  /** Whether the records of other logs are applied that it has to follow. */
+  #hasAwaited({ record, decision }: GateItem): boolean {
+    return findAwaitedStamps(record, decision).every(
+      ([partition, stamp]) =>
+        getStampOf(
+          this.#state.stable,
+          this.#origins.logs[partition] as Origin,
+        ) >= stamp,
+    );
   }
 
   /** Whether the record of this identifier waits at the gate. */
@@ -152,10 +199,20 @@ export class RedOrder {
    */
   protected isVoid(record: RedRecord): boolean {
     return (
-      !this.#origins.isMember(record.site) ||
+      !this.#origins.isMember(getProposer(record)) ||
       getPartition(record) !== this.partition ||
-      (record.kind === 'operation' && !this.#isVector(record.snapshot))
+      (record.kind === 'operation' && !this.#isKnown(record)) ||
+      (record.kind === 'hold' && !this.#isKnown(record.operation))
     );
+  }
+
+  /**
+   * Whether its snapshot names no origin that is not known. A global needs
+   * several logs.
+   */
+  #isKnown({ snapshot, others }: RedOperation): boolean {
+    const isGlobal = others !== undefined;
+    return this.#isVector(snapshot) && !(isGlobal && this.holds === undefined);
   }
 
   /** Whether it names this log, and no origin that is not known. */

@@ -7,12 +7,14 @@ import { isCorrectableError } from '../../../../correctable/errors.ts';
 import { RunQueue } from '../../../collections/fifo.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { Conflict } from '../../../records/certification-result.ts';
+import { isGlobal } from '../../../records/global-records.ts';
 import type { OperationId, RedOperation } from '../../../records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
 import { Contention } from './contention.ts';
 import { getExecutions, type Pipeline } from './pipeline.ts';
 import { PreliminaryResults } from './preliminary-results.ts';
+import type { GlobalRequests } from './global-requests.ts';
 import type { Proposals } from './proposals.ts';
 import { DependencyResolver, toStableRun } from './read-dependencies.ts';
 import { createRecord, isLastAttempt } from './red-record.ts';
@@ -21,6 +23,7 @@ import {
   waitFor,
   type RedRequest,
   type RedRequests,
+  type StableRun,
 } from './red-requests.ts';
 import { shouldRetry } from './retry-policy.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
@@ -33,6 +36,8 @@ export interface ExecutionParts {
   /** By the ordinal of the partition. */
   readonly throttled: readonly ThrottledRequests[];
   readonly pipelines: readonly Pipeline[];
+  /** `undefined` if there is one red log only. */
+  readonly globals: GlobalRequests | undefined;
 }
 
 /** What the own operations of one home partition share. */
@@ -51,6 +56,7 @@ export class Executions {
   readonly #partitions: readonly PartitionParts[];
   readonly #preliminaryResults: PreliminaryResults;
   readonly #rightsWaiters: RightsWaiters;
+  readonly #globals: GlobalRequests | undefined;
   readonly #close: (request: RedRequest) => void;
   readonly #ready = new RunQueue<RedRequest>((request) => {
     // It may have ended meanwhile, by a record that another site proposed.
@@ -60,13 +66,14 @@ export class Executions {
   /** @param close ends a request that cannot be executed again */
   constructor(
     core: ReplicaCore,
-    { requests, proposals, throttled, pipelines }: ExecutionParts,
+    { requests, proposals, throttled, pipelines, globals }: ExecutionParts,
     close: (request: RedRequest) => void,
   ) {
     this.#core = core;
     this.#requests = requests;
     this.#proposals = proposals;
     this.#close = close;
+    this.#globals = globals;
     this.#partitions = pipelines.map((pipeline, partition) => {
       const contention = new Contention(core);
       return {
@@ -99,6 +106,9 @@ export class Executions {
    */
   admitWaiting(): void {
     for (const parts of this.#partitions) this.#admitTo(parts);
+    if (this.#globals === undefined) return;
+    for (const request of this.#globals.takeReady()) this.#execute(request);
+    this.#globals.act();
   }
 
   #admitTo({ contention, throttled }: PartitionParts): void {
@@ -140,6 +150,8 @@ export class Executions {
     }
     if (request !== undefined) pipeline.onNotCommitted(request);
     pipeline.onChanged(operation.effects);
+    for (const other of operation.others ?? [])
+      this.#partitionAt(other).pipeline.onChanged(operation.effects);
   }
 
   onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
@@ -150,6 +162,8 @@ export class Executions {
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastAttempt(request, operation, options))
       return;
+    // Two logs may have refused it.
+    if (isGlobal(operation) && !request.isProposed) return;
 
     if (pipeline.onNotCommitted(request) > 0) resolver.shrink();
     // Nothing of it is in flight until it is executed again, which may have to
@@ -158,8 +172,12 @@ export class Executions {
     request.canDepend = true;
     // Everything before this record has passed the gate, so the state now holds
     // what it conflicted with.
-    if (shouldRetry(this.#core, request, conflict)) this.#execute(request);
-    else this.#close(request);
+    if (!shouldRetry(this.#core, request, conflict)) this.#close(request);
+    else if (isGlobal(operation))
+      this.#globals?.waitForRetry(request, operation);
+    else if (conflict?.reason === 'held')
+      this.#globals?.waitForRelease(request, conflict);
+    else this.#execute(request);
   }
 
   /** An operation of any site has ended: requests that waited for it go on. */
@@ -180,6 +198,10 @@ export class Executions {
   }
 
   #partsOf({ partition = 0 }: { readonly partition?: number }): PartitionParts {
+    return this.#partitionAt(partition);
+  }
+
+  #partitionAt(partition: number): PartitionParts {
     return this.#partitions[partition] as PartitionParts;
   }
 
@@ -225,6 +247,11 @@ export class Executions {
     if (this.#rightsWaiters.queuesBehind(request, request.run.reads))
       return undefined;
 
+    if (this.#globals?.waitsForHold(request, request.run) === true)
+      return undefined;
+    if (request.run.others !== undefined)
+      return this.#beginGlobal(request, request.run);
+
     const { pipeline, resolver } = this.#partsOf(request);
     const { run, dependencies, waitsFor, shortfall } = resolver.resolve(
       request,
@@ -238,6 +265,28 @@ export class Executions {
     pipeline.add(request, record, dependencies);
     this.#proposals.proposeWhenDurable(record);
     for (const follower of takeProposalWaiters(request)) this.release(follower);
+    return undefined;
+  }
+
+  /**
+   * A global does not depend on own operations in flight, since their logs have
+   * no common order yet. It waits until those have ended that it overlaps, and
+   * later ones wait for its end.
+   */
+  #beginGlobal(
+    request: RedRequest,
+    run: StableRun,
+  ): RightsShortfall | undefined {
+    const { rights, state } = this.#core;
+    const shortfall = rights?.findRedShortfall(run.outcome, state.store);
+    if (shortfall !== undefined) return shortfall;
+    const writer = this.#requests.findLastWriter(run.reads, request);
+    if (writer?.isProposed === true) {
+      waitFor(request, writer, 'endWaiters');
+      return undefined;
+    }
+    const record = createRecord(this.#core, request, run, []);
+    if (isGlobal(record)) this.#globals?.begin(record, request);
     return undefined;
   }
 

@@ -6,18 +6,21 @@
  * proposed are lost with a restart. Then it is proposed again, and the logs
  * ignore the copy.
  */
+import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
 import type { CertificationDecision } from '../../../records/certification-result.ts';
 import {
   getExecutionName,
   getHome,
   isGlobal,
-  type ExecutionName,
-  type GlobalOperation,
-  type GlobalRecord,
-  type HoldStamp,
 } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
-import type { RedRecord } from '../../../records/records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  GlobalRecord,
+  HoldStamp,
+  RedRecord,
+} from '../../../records/records.ts';
 import type { Vector } from '../../../records/vector.ts';
 import type { Hold, HoldTable } from '../order/hold-table.ts';
 
@@ -85,12 +88,6 @@ interface CommittedGlobal {
   readonly awaited: readonly number[];
 }
 
-export type SavedCommittedGlobal = readonly [
-  execution: ExecutionName,
-  stamp: number,
-  awaited: readonly number[],
-];
-
 /** When the site first saw a hold of an execution, all holds, and its end. */
 interface SeenTimes {
   readonly first: number;
@@ -150,7 +147,7 @@ export class GlobalCoordinator {
    */
   onDelivered(
     partition: number,
-    record: RedRecord | GlobalRecord,
+    record: RedRecord,
     decision: CertificationDecision,
   ): GlobalOperation | undefined {
     switch (record.kind) {
@@ -250,7 +247,7 @@ export class GlobalCoordinator {
         kind: 'hold',
         id: operation.id,
         site: this.options.site,
-        partition,
+        ...inLog(partition),
         operation,
       });
       if (isSequential && !this.#isStanding(partition, execution)) return;
@@ -323,7 +320,7 @@ export class GlobalCoordinator {
       kind: 'abort',
       id,
       site,
-      partition,
+      ...inLog(partition),
       execution,
     });
   }
@@ -348,7 +345,7 @@ export class GlobalCoordinator {
         kind: 'release',
         id: operation.id,
         site: this.options.site,
-        partition,
+        ...inLog(partition),
         execution,
         home,
         ...(stamp !== undefined && { stamp }),
@@ -447,3 +444,7 @@ export class GlobalCoordinator {
           notes.delete(execution);
   }
 }
+
+/** Records of `main` do not name their log. */
+const inLog = (partition: number): { readonly partition?: number } =>
+  partition === 0 ? {} : { partition };

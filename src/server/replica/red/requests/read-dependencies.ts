@@ -2,8 +2,14 @@
  * Finds the own operations in flight that an execution depends on, because they
  * write what it reads.
  */
-import { isCorrectableError } from '../../../../correctable/errors.ts';
-import { findCertifiedReads } from '../../../generator/read-set.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../../../correctable/errors.ts';
+import {
+  findCertifiedReads,
+  findGlobalReads,
+} from '../../../generator/read-set.ts';
 import { MAX_PIPELINE_LENGTH, type Pipeline } from './pipeline.ts';
 import type { Contention } from './contention.ts';
 import type { RecordSource } from './red-record.ts';
@@ -15,6 +21,8 @@ import type {
   RedRequest,
   StableRun,
 } from './red-requests.ts';
+import type { Choice } from '../../../records/reply.ts';
+import type { Service } from '../../../service/service.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 
@@ -30,23 +38,44 @@ export interface ReadDependencies {
 }
 
 /**
- * Returns the outcome with the reads that must not change for it to hold.
+ * Returns the outcome with the reads that must not change for it to hold, and
+ * the partitions beside its home.
  *
- * @throws CorrectableError `FINAL_FAILED` if it has rows of other partitions
- * than the home of its request
+ * @throws CorrectableError `FINAL_FAILED` if no log can order it
  */
 export function toStableRun(
   { state, options }: ReplicaCore,
   outcome: GeneratorOutcome,
   { partition, submission: { plan } }: RunSource,
 ): StableRun {
-  const reads = findCertifiedReads(outcome, options.service.tables);
-  const problem = state.partitionCheck?.findProblem(
-    { reads, choice: outcome.choice },
-    { plan, partition },
-  );
-  if (problem !== undefined) throw problem;
-  return { outcome, reads, version: state.version };
+  const { service } = options;
+  const reads = findCertifiedReads(outcome, service.tables);
+  const { version, partitionCheck } = state;
+  const { choice } = outcome;
+  const homed = { plan, partition };
+  const others = partitionCheck?.findOthers({ reads, choice }, homed) ?? [];
+  if (others.length === 0) return { outcome, reads, version };
+  checkReply(service, choice, plan.name);
+  const all = findGlobalReads(reads, choice, service.tables);
+  return { outcome, reads: all, version, others };
+}
+
+/**
+ * The results of effects are known in the home, where those of other partitions
+ * are not ordered.
+ */
+function checkReply(
+  { shadowOperations }: Service,
+  choice: Choice | undefined,
+  name: string,
+): void {
+  if (choice === undefined) return;
+  if (shadowOperations[choice.shadow]?.reply === undefined) return;
+  const message = `'${name}' changes rows of several partitions, and makes its reply from the results of its effects. Nothing was done. Let its generator return the reply, or use rows of one partition.`;
+  throw new CorrectableError('FINAL_FAILED', message, {
+    field: `operations.${name}.partitionBy`,
+    retryable: false,
+  });
 }
 
 /** What was run, and the home partition that orders it. */

@@ -55,7 +55,7 @@ export function createOwnDraft(
 export function createRecord(
   { state, clock, wallMs, options }: ReplicaCore,
   request: RecordSource,
-  { outcome, reads: { names, ranges } }: StableRun,
+  { outcome, reads: { names, ranges }, others }: StableRun,
   after: readonly Execution[],
 ): RedOperation {
   const { choice, reply, domainError } = outcome;
@@ -88,6 +88,7 @@ export function createRecord(
       record.args = choice.args;
   }
   if (request.partition > 0) record.partition = request.partition;
+  if (others !== undefined) record.others = others;
   if (after.length > 0) record.dependencies = after;
   if (domainError !== undefined) record.domainError = toFailure(domainError);
   if (ranges.length > 0) record.ranges = ranges;

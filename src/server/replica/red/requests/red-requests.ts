@@ -31,6 +31,8 @@ export interface StableRun {
   readonly reads: ReadSet;
   /** The version of the state that the generator ran on. */
   readonly version: number;
+  /** The ordinals of other partitions with rows of it, if there are any. */
+  readonly others?: readonly number[] | undefined;
 }
 
 /** The names by which later runs may have seen effects of an operation. */
@@ -100,6 +102,10 @@ export class RedRequest {
    * does not count.
    */
   rejectedAtMs: number | undefined = undefined;
+  /** When it was first rejected by a hold. */
+  heldAtMs: number | undefined = undefined;
+  /** How often it was refused as a global. */
+  refusals = 0;
   /** Since when it waits for rights, while it does. */
   rightsWaitSinceMs: number | undefined = undefined;
   /** How long it has waited for rights before, also as a blue operation. */

@@ -30,6 +30,7 @@ interface RetriedRequest {
   conflict: Conflict | undefined;
   readonly record: RedRecord | undefined;
   rejectedAtMs: number | undefined;
+  heldAtMs: number | undefined;
 }
 
 /**
@@ -39,9 +40,15 @@ interface RetriedRequest {
 function noteRejection(
   request: RetriedRequest,
   conflict: Conflict | undefined,
-  nowMs: number,
+  { nowMs, options }: RetryCore,
 ): void {
-  if (conflict?.reason === 'predecessor') {
+  // A hold is not a conflict of the request. But a row may be held all the
+  // time, and then the request has to end.
+  if (conflict?.reason === 'held') request.heldAtMs ??= nowMs;
+  const isHeld =
+    conflict?.reason === 'held' &&
+    nowMs - (request.heldAtMs ?? nowMs) < options.reachTimeoutMs;
+  if (conflict?.reason === 'predecessor' || isHeld) {
     request.uncountedRejections += 1;
   } else {
     request.conflict = conflict;
@@ -55,11 +62,12 @@ function noteRejection(
  * may wait.
  */
 export function shouldRetry(
-  { options, nowMs }: RetryCore,
+  core: RetryCore,
   request: RetriedRequest,
   rejectedBy: Conflict | undefined,
 ): boolean {
-  noteRejection(request, rejectedBy, nowMs);
+  const { options, nowMs } = core;
+  noteRejection(request, rejectedBy, core);
   const { attempt, uncountedRejections, rejectedAtMs = nowMs } = request;
   if (attempt - uncountedRejections < options.maxAttempts) return true;
   return (

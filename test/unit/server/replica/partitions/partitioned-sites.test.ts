@@ -120,18 +120,17 @@ test('a start from a checkpoint has the certifiers and places of all logs', () =
   expect(results[1]).toEqual(results[0]);
 });
 
-test.each([
-  ['a row of another partition', call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 1 })],
-  ['no declared home', call('withdrawAnywhere', { account: 'us/ann', amount: 1 })],
-  ['a red effect on rows without a partition', call('setFeeByRed', { amount: 1 })],
-])('%s → FINAL_FAILED, and nothing was done', (_, operation) => {
-  const world = createFunded();
-  const outcome = world.submit(FOLLOWER, operation);
-  world.settle();
-  expect(outcome).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
-  const after = [world.read(MAIN_LEADER, balance('us/ann')), world.read(MAIN_LEADER, balance('eu/bob'))];
-  expect(after).toEqual([100, 100]);
-});
+test.each([['a red effect on rows without a partition', call('setFeeByRed', { amount: 1 })]])(
+  '%s → FINAL_FAILED, and nothing was done',
+  (_, operation) => {
+    const world = createFunded();
+    const outcome = world.submit(FOLLOWER, operation);
+    world.settle();
+    expect(outcome).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
+    const after = [world.read(MAIN_LEADER, balance('us/ann')), world.read(MAIN_LEADER, balance('eu/bob'))];
+    expect(after).toEqual([100, 100]);
+  },
+);
 
 test('rows without a partition may be read by red operations of any partition', () => {
   const world = createFunded();

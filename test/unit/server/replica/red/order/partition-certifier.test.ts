@@ -1,9 +1,9 @@
 /** What one log decides about the records of globals: holds, the record in the home, releases and aborts. */
 import { describe, expect, test } from 'vitest';
 import type { CertificationDecision } from '../../../../../../src/server/records/certification-result.ts';
-import { getExecutionName, type GlobalOperation } from '../../../../../../src/server/records/global-records.ts';
+import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
 import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
-import type { RedOperation } from '../../../../../../src/server/records/records.ts';
+import type { GlobalOperation, RedOperation } from '../../../../../../src/server/records/records.ts';
 import { toFieldName, toTableName } from '../../../../../../src/server/generator/read-set.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
@@ -195,7 +195,7 @@ describe('in the home log the first of record and abort counts', () => {
     expect(log.record(item)).toMatchObject({
       kind: 'reject',
       stamp: 2,
-      conflict: { reason: 'held', by: 'h/1', home: US },
+      conflict: { reason: 'held', execution: getExecutionName(other) },
     });
     log.release(other);
     expect(log.record(item)).toEqual({ kind: 'void' });

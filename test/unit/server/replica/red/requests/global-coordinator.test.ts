@@ -1,10 +1,7 @@
 /** What a site appends for globals, from what its logs have delivered. */
 import { describe, expect, test } from 'vitest';
-import {
-  getExecutionName,
-  type GlobalOperation,
-  type GlobalRecord,
-} from '../../../../../../src/server/records/global-records.ts';
+import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
+import type { GlobalOperation, GlobalRecord } from '../../../../../../src/server/records/records.ts';
 import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';

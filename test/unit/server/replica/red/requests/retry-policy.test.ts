@@ -34,7 +34,14 @@ function isTriedAgain(
   const conflict: Conflict = others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
   const record = { kind: 'operation', effects } as unknown as RedOperation;
   const options = { maxAttempts: ATTEMPTS_MAX, reachTimeoutMs: REACH_MS, service };
-  const request = { attempt, uncountedRejections: 0, conflict: undefined, rejectedAtMs: 500, record };
+  const request = {
+    attempt,
+    uncountedRejections: 0,
+    conflict: undefined,
+    rejectedAtMs: 500,
+    heldAtMs: undefined,
+    record,
+  };
   return shouldRetry({ options, nowMs: 500 + sinceMs } as Parameters<typeof shouldRetry>[0], request, conflict);
 }
 

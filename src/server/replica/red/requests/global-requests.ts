@@ -1,0 +1,261 @@
+/**
+ * The globals of one site with several red logs: it gives the coordinator what
+ * passes the gates, proposes what that returns, and lets requests wait that met
+ * a hold.
+ */
+import type { ReadSet } from '../../../generator/read-set.ts';
+import type {
+  CertificationDecision,
+  HeldConflict,
+} from '../../../records/certification-result.ts';
+import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
+import { getExecutionName } from '../../../records/global-records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  RedRecord,
+} from '../../../records/records.ts';
+import { isCovered, type Vector } from '../../../records/vector.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import {
+  findReadName,
+  type Footprint,
+  type HoldTable,
+} from '../order/hold-table.ts';
+import type { RedOrder } from '../order/red-order.ts';
+import {
+  getRetryDelayMs,
+  GlobalCoordinator,
+  type SiteProgress,
+} from './global-coordinator.ts';
+import type { RedAdmission } from './red-admission.ts';
+import type { RedRequest, StableRun } from './red-requests.ts';
+
+interface WaitingRequest {
+  readonly request: RedRequest;
+  readonly atMs: number;
+}
+
+export class GlobalRequests implements SiteProgress {
+  readonly #core: ReplicaCore;
+  readonly #admissions: readonly RedAdmission[];
+  readonly #coordinator: GlobalCoordinator;
+  readonly #waiting = new Set<WaitingRequest>();
+  /** What waits for the end of a hold, by the execution that holds. */
+  readonly #held = new Map<ExecutionName, (() => void)[]>();
+  /**
+   * By partition: the holds that stand at the place of its gate, and what they
+   * have. It is `undefined` if only the end of the hold is known here.
+   */
+  readonly #open: readonly Map<ExecutionName, Footprint | undefined>[];
+  readonly #tables: readonly HoldTable[];
+  readonly #ready: RedRequest[] = [];
+
+  constructor(
+    core: ReplicaCore,
+    tables: readonly HoldTable[],
+    admissions: readonly RedAdmission[],
+  ) {
+    this.#core = core;
+    this.#admissions = admissions;
+    this.#tables = tables;
+    this.#open = tables.map(() => new Map());
+    const { site, resendAfterMs } = core.options;
+    this.#coordinator = new GlobalCoordinator({ site, resendAfterMs, tables });
+  }
+
+  get nowMs(): number {
+    return this.#core.nowMs;
+  }
+
+  /** When `act` has something to do though nothing happens. */
+  get wakeAtMs(): number | undefined {
+    let first = this.#coordinator.wakeAtMs;
+    for (const { atMs } of this.#waiting)
+      if (atMs < (first ?? Infinity)) first = atMs;
+    return first;
+  }
+
+  begin(record: GlobalOperation, request: RedRequest): void {
+    request.record = record;
+    request.isProposed = true;
+    this.#coordinator.begin(record, request.refusals);
+    this.act();
+  }
+
+  /**
+   * A record has passed the gate of a log. Returns the own execution that has
+   * ended by it without an effect.
+   */
+  onPassed(
+    { partition }: RedOrder,
+    record: RedRecord,
+    decision: CertificationDecision,
+  ): GlobalOperation | undefined {
+    if (decision.kind === 'grant' && record.kind === 'hold') {
+      const { operation } = record;
+      const footprint = this.#tables[partition]?.getFootprint(operation);
+      this.#open[partition]?.set(getExecutionName(operation), footprint);
+    }
+    if (decision.kind === 'release' && record.kind === 'release')
+      this.#onReleased(partition, record.execution);
+    return this.#coordinator.onDelivered(partition, record, decision);
+  }
+
+  /** Proposes what the logs need now. */
+  act(): void {
+    for (const { record } of this.#coordinator.act(this))
+      this.#core.emit({ kind: 'propose', record });
+  }
+
+  /**
+   * Lets a request wait if its run overlaps a hold that stands: its record
+   * would be rejected. It does so for a limited time, since a row may be held
+   * all the time. Returns whether it waits.
+   */
+  waitsForHold(
+    request: RedRequest,
+    { outcome, reads: { names, ranges }, others = [] }: StableRun,
+  ): boolean {
+    const effects = outcome.choice?.effects ?? [];
+    const touched = { reads: names, ranges, effects };
+    const { reachTimeoutMs } = this.#core.options;
+    for (const partition of [request.partition, ...others]) {
+      const held = this.#tables[partition]?.findOverlap(touched);
+      if (held === undefined) continue;
+      request.heldAtMs ??= this.nowMs;
+      if (this.nowMs - request.heldAtMs >= reachTimeoutMs) return false;
+      this.waitForRelease(request, held);
+      return true;
+    }
+    return false;
+  }
+
+  /** A request goes on when this hold has ended. */
+  waitForRelease(request: RedRequest, { execution }: HeldConflict): void {
+    this.#runOnRelease(execution, () => void this.#ready.push(request));
+  }
+
+  /**
+   * A strong read shows what is committed at its place. If it has read what a
+   * hold writes there, it runs again at the end of that. Returns whether it
+   * does.
+   */
+  readsHeld(partition: number, reads: ReadSet, runAgain: () => void): boolean {
+    const { names, ranges } = reads;
+    for (const [execution, footprint] of this.#open[partition] ?? []) {
+      const isHeld =
+        footprint === undefined ||
+        findReadName({ reads: names, ranges }, footprint) !== undefined;
+      if (!isHeld) continue;
+      this.#runOnRelease(execution, runAgain);
+      return true;
+    }
+    return false;
+  }
+
+  #runOnRelease(execution: ExecutionName, run: () => void): void {
+    const held = this.#held.get(execution);
+    if (held === undefined) this.#held.set(execution, [run]);
+    else held.push(run);
+  }
+
+  #onReleased(partition: number, execution: ExecutionName): void {
+    this.#open[partition]?.delete(execution);
+    const waiting = this.#held.get(execution) ?? [];
+    this.#held.delete(execution);
+    for (const run of waiting) run();
+  }
+
+  /**
+   * Two globals may refuse each other, so each waits for another time. That
+   * follows from their names: a replica has no randomness.
+   */
+  waitForRetry(request: RedRequest, operation: GlobalOperation): void {
+    const { resendAfterMs } = this.#core.options;
+    request.refusals += 1;
+    const random = toFraction(getExecutionName(operation));
+    const delayMs = getRetryDelayMs(request.refusals, resendAfterMs, random);
+    this.#waiting.add({ request, atMs: this.nowMs + delayMs });
+  }
+
+  /** Takes the requests that may be executed again. */
+  takeReady(): readonly RedRequest[] {
+    for (const item of this.#waiting) {
+      if (item.atMs > this.nowMs) continue;
+      this.#waiting.delete(item);
+      this.#ready.push(item.request);
+    }
+    return this.#ready.splice(0).filter(({ isOver }) => !isOver);
+  }
+
+  save(): readonly SavedCommittedGlobal[] {
+    return this.#coordinator.save();
+  }
+
+  /** @param orders the logs, as they were saved */
+  load(
+    saved: readonly SavedCommittedGlobal[],
+    orders: readonly RedOrder[],
+  ): void {
+    this.#coordinator.load(saved);
+    for (const { partition, waiting } of orders) {
+      const open = this.#open[partition];
+      const table = this.#tables[partition];
+      if (open === undefined || table === undefined) continue;
+      for (const [execution, { operation }] of table.standing)
+        open.set(execution, table.getFootprint(operation));
+      // The gate is behind the table.
+      for (const { record, decision } of waiting.toReversed()) {
+        if (decision.kind === 'grant' && record.kind === 'hold')
+          open.delete(getExecutionName(record.operation));
+        if (decision.kind === 'release' && record.kind === 'release')
+          open.set(record.execution, undefined);
+      }
+    }
+  }
+
+  getCoverage(snapshot: Vector): 'covered' | 'later' | 'never' {
+    const { origins } = this.#core.options;
+    const { finals } = origins;
+    const isLost = snapshot.some(
+      (stamp, entry) => stamp > (finals?.[entry] ?? Infinity),
+    );
+    if (isLost) return 'never';
+    return isCovered(snapshot, this.#core.state.stable) ? 'covered' : 'later';
+  }
+
+  /**
+   * Own blue operations of the snapshot are at a second site once all are that
+   * are applied here.
+   */
+  isDurable(): boolean {
+    const { applied, durable } = this.#core.ownBlueProgress();
+    return applied <= durable;
+  }
+
+  isApplied(partition: number, stamp: number): boolean {
+    const { options, state } = this.#core;
+    const log = options.origins.logs[partition];
+    return log !== undefined && (state.stable[log] ?? 0) >= stamp;
+  }
+
+  isLeader(partition: number): boolean {
+    const { redLeader, redLogs, site } = this.#core.options;
+    const leader =
+      partition === 0 ? redLeader : redLogs?.[partition - 1]?.leader;
+    return leader === site;
+  }
+
+  isReachable(partition: number): boolean {
+    return this.#admissions[partition]?.isFull === false;
+  }
+}
+
+/** Returns a number from 0 to 1 that follows from the text (FNV-1a). */
+function toFraction(text: string): number {
+  let hash = 0x811c_9dc5;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193);
+  return (hash >>> 0) / 2 ** 32;
+}

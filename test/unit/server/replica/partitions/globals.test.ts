@@ -1,0 +1,101 @@
+/** Operations with rows of two partitions, at sites with two red logs. */
+import { expect, test } from 'vitest';
+import type { RedRecord } from '../../../../../src/server/records/records.ts';
+import type { SiteWorld } from '../../../../support/site-world.ts';
+import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+
+const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
+const SITES = [MAIN_LEADER, US_LEADER, FOLLOWER];
+
+const transfer = (from: string, to: string, amount: number) => call('transfer', { from, to, amount });
+
+/** The kinds of the records in a red log at a site. */
+function kindsOf(world: SiteWorld, partition: number, site: number = FOLLOWER): string[] {
+  const { red, partitions = [] } = world.copyLogs(site);
+  const entries = partition === 0 ? red.entries : (partitions[0]?.entries ?? []);
+  return entries.map(({ record }: { record: RedRecord }) => record.kind);
+}
+
+function balancesOf(world: SiteWorld): unknown[] {
+  return SITES.map((site) => [world.read(site, balance('us/ann')), world.read(site, balance('eu/bob'))]);
+}
+
+function createFunded(): SiteWorld {
+  const world = createWorld();
+  world.submit(FOLLOWER, deposit('us/ann', 100));
+  world.submit(FOLLOWER, deposit('eu/bob', 100));
+  world.settle();
+  return world;
+}
+
+const all = (item: unknown): unknown[] => SITES.map(() => item);
+
+test.each([MAIN_LEADER, US_LEADER, FOLLOWER])('a transfer from site %i is whole at all sites', (site) => {
+  const world = createFunded();
+  const moved = world.submit(site, transfer('us/ann', 'eu/bob', 30));
+  world.settle();
+  expect(moved.value).toBe(true);
+  world.pass(50);
+  expect(balancesOf(world)).toEqual(all([70, 130]));
+  expect(kindsOf(world, 1)).toEqual(['operation']);
+  expect(kindsOf(world, 0)).toEqual(['hold', 'release']);
+});
+
+test('a transfer into us has its home in main', () => {
+  const world = createFunded();
+  const moved = world.submit(FOLLOWER, transfer('eu/bob', 'us/ann', 30));
+  world.settle();
+  world.pass(50);
+  expect(moved.value).toBe(true);
+  expect(kindsOf(world, 0)).toEqual(['operation']);
+  expect(kindsOf(world, 1)).toEqual(['hold', 'release']);
+  expect(balancesOf(world)).toEqual(all([130, 70]));
+});
+
+test('a transfer that is refused by its generator changes nothing', () => {
+  const world = createFunded();
+  const refused = world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 300));
+  world.settle();
+  expect(refused.value).toBe(false);
+  expect(balancesOf(world)).toEqual(all([100, 100]));
+});
+
+test('globals and locals on the same rows are all executed', () => {
+  const world = createFunded();
+  const outcomes = SITES.flatMap((site) => [
+    world.submit(site, transfer('us/ann', 'eu/bob', 1)),
+    world.submit(site, transfer('eu/bob', 'us/ann', 2)),
+    world.submit(site, withdraw('us/ann', 3)),
+    world.submit(site, withdraw('eu/bob', 4)),
+  ]);
+  for (let turn = 0; turn < 60; turn += 1) world.pass(50);
+  expect(outcomes.map(({ value, code }) => code ?? value)).toEqual(outcomes.map(() => true));
+  expect(balancesOf(world)).toEqual(all([100 - 3 + 6 - 9, 100 + 3 - 6 - 12]));
+  for (const machine of world.machines)
+    for (const { holds } of machine!.replica.red.orders) expect(holds?.standing.size).toBe(0);
+});
+
+test('another site finishes a global whose site has stopped', () => {
+  const world = createFunded();
+  const isRecord = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
+    from === FOLLOWER && envelope.to.partition === 1;
+  world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
+  // The hold in main goes out. The site stops before its record does.
+  world.settle(isRecord);
+  world.drop(isRecord);
+  world.crash(FOLLOWER);
+  for (let turn = 0; turn < 20; turn += 1) world.pass(50);
+  world.start(FOLLOWER);
+  for (let turn = 0; turn < 20; turn += 1) world.pass(50);
+  expect(balancesOf(world)).toEqual(all([70, 130]));
+  expect(kindsOf(world, 0, MAIN_LEADER)).toContain('release');
+});
+
+test('a strong read shows a global that has ended', () => {
+  const world = createFunded();
+  world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
+  world.settle();
+  const read = world.submit(US_LEADER, balance('eu/bob'), STRONG);
+  for (let turn = 0; turn < 10; turn += 1) world.pass(50);
+  expect(read.value).toBe(130);
+});
