@@ -5,7 +5,7 @@
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Logs, Sites,
   Plans,    \* the operations: "two" globals and a local in each log | "one" global, with each way to use the rows
-            \* | "wide": a global in three logs, and two locals
+            \* | "pair": two globals | "wide": a global in three logs, and two locals
   Window,   \* the number of stamps that a certifier remembers
   Stops,    \* the number of sites that stop for good
   Copies,   \* the number of records that land twice
@@ -141,6 +141,7 @@ PlanSet ==
                          [g |-> Op(1, {}, {1, 2}, 1), h |-> Op(1, {1}, {2}, 2), a |-> Op(1, {1}, {1}, 1), b |-> Op(2, {2}, {2}, 2)]}
     [] Plans = "one" -> {[g |-> Op(1, x[1] \cup y[1], x[2] \cup y[2], 1), a |-> Op(1, {1}, u, 1), b |-> Op(2, v, {2}, 2)] :
                            x \in Uses(1), y \in Uses(2), u \in {{}, {1}}, v \in {{}, {2}}}
+    [] Plans = "pair" -> {[g |-> Op(1, {}, {1, 2}, 1), h |-> Op(2, {}, {1, 2}, 2)]}
     [] Plans = "wide" -> {[g |-> Op(1, {2, 3}, {1, 2}, 1), b |-> Op(2, {2}, {2}, 2), c |-> Op(3, {}, {3}, 2)],
                           [g |-> Op(1, {1}, {2, 3}, 1), b |-> Op(1, {}, {1}, 2), c |-> Op(3, {3}, {3}, 2)]}
 Init == /\ plan \in PlanSet /\ ex = [o \in Ops |-> None] /\ log = [l \in Logs |-> <<>>] /\ net = {} /\ prop = {}
@@ -162,7 +163,7 @@ Done == UNION {Applied(s) : s \in Sites}
 AllDone == net = {} /\ (\A l \in Logs, s \in Live : ap[s][l] = Len(log[l])) /\ (\A o \in Ops : plan[o].s \in Live => Begun(o))
 \* no cycle of conflicts and real time: each set of operations has a first one
 StrictlySerializable == AllDone => \A S \in (SUBSET Done) \ {{}} : \E b \in S : \A a \in S : ~Edge(a, b)
-OneOutcome == net = {} => \A o \in Ops : ~(Global(o) /\ Committed(o) /\ \E i \in Ended(Home(o), o) : log[Home(o)][i].d = "abort")
+OneOutcome == \A o \in Ops : ~(Global(o) /\ Committed(o) /\ \E i \in Ended(Home(o), o) : log[Home(o)][i].d # "commit")
 NoLostCause == net = {} => \A o \in Ops : Begun(o) /\ Committed(o) => ~Lost(o)
 \* where nothing more happens by itself, no row is held, and all has been applied
 NothingStuck == net # {} \/ (\A l \in Logs : Standing(l) = {} /\ \A s \in Live : ap[s][l] = Len(log[l])) \/ ENABLED Progress
