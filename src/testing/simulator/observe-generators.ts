@@ -74,8 +74,10 @@ export function observeGenerators(
   state.read = (input) => noteRead(input, read(input));
   // Without partitions it calls `read`, which is noted there.
   if (state.partitionCheck !== undefined)
-    state.readInOrder = (input, home) =>
-      noteRead(input, readInOrder(input, home));
+    state.readInOrder = (...args) => {
+      const answer = readInOrder(...args);
+      return answer && noteRead(args[0], answer);
+    };
 }
 
 function toFailure({ code, message, domain }: CorrectableError): Outcome {
