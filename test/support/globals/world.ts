@@ -562,7 +562,7 @@ function compareSites(a: GlobalSite, b: GlobalSite): string[] {
 }
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

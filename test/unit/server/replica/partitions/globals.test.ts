@@ -1,6 +1,9 @@
 /** Operations with rows of two partitions, at sites with two red logs. */
 import { expect, test } from 'vitest';
+import { findGlobalReads, toFieldName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
+import type { Choice } from '../../../../../src/server/records/reply.ts';
+import { queue, stock, table } from '../../../../../src/server/service/tables.ts';
 import type { SiteWorld } from '../../../../support/site-world.ts';
 import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
@@ -89,6 +92,46 @@ test('another site finishes a global whose site has stopped', () => {
   for (let turn = 0; turn < 20; turn += 1) world.pass(50);
   expect(balancesOf(world)).toEqual(all([70, 130]));
   expect(kindsOf(world, 0, MAIN_LEADER)).toContain('release');
+});
+
+// @rule PART-G5
+test('two transfers that a site begins at once are executed one after the other', () => {
+  const world = createFunded();
+  const moved = [1, 2].map((amount) => world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', amount)));
+  const local = world.submit(FOLLOWER, withdraw('us/ann', 4));
+  world.pass(100);
+  expect([...moved, local].map(({ value }) => value)).toEqual([true, true, true]);
+  expect(kindsOf(world, 1)).toEqual(['operation', 'operation', 'operation']);
+  expect(kindsOf(world, 0)).toEqual(['hold', 'release', 'hold', 'release']);
+});
+
+// @rule PART-G9
+test('a strong read waits for a hold on what it reads, and for no other', () => {
+  const world = createFunded();
+  world.submit(FOLLOWER, deposit('eu/dan', 7));
+  world.settle();
+  const isRecord = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
+    from === FOLLOWER && envelope.to.partition === 1;
+  world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
+  world.settle(isRecord);
+  const [held, free] = ['eu/bob', 'eu/dan'].map((account) => world.submit(US_LEADER, balance(account), STRONG));
+  world.settle(isRecord);
+  expect([held!.value, free!.value]).toEqual([undefined, 7]);
+  world.settle();
+  world.pass(50);
+  expect(held!.value).toBe(130);
+});
+
+// @rule PART-G4
+test('what a global takes from a field of the red order counts as read', () => {
+  const tables = { stores: table({ items: queue<string>(), left: stock() }) };
+  const none = { names: new Set<string>(), ranges: [] };
+  const effect = (field: string, action: string) => ({ table: 'stores', key: 'a', field, action, value: 1 });
+  const effects = [effect('items', 'pop'), effect('left', 'take'), effect('left', 'add')];
+  const { names } = findGlobalReads(none, { shadow: 'take', args: {}, effects } as unknown as Choice, tables);
+  expect([...names]).toEqual([toFieldName('stores', 'a', 'items'), toFieldName('stores', 'a', 'left')]);
+  const added = { shadow: 'add', args: {}, effects: [effect('items', 'push'), effect('left', 'add')] };
+  expect(findGlobalReads(none, added as unknown as Choice, tables).names.size).toBe(0);
 });
 
 test('a strong read shows a global that has ended', () => {

@@ -80,6 +80,7 @@ class Log {
 }
 
 describe('a hold is granted at its place, or refused', () => {
+  // @rule PART-G6
   test('if a row that it reads was written after the snapshot, it is refused (G6)', () => {
     const log = new Log();
     log.record(operation('a/1', { writes: ['x'] }));
@@ -94,6 +95,7 @@ describe('a hold is granted at its place, or refused', () => {
     expect(log.hold(global('g/1', US, { writes: ['x'] }))).toMatchObject({ kind: 'grant' });
   });
 
+  // @rule PART-G7
   test.each<[string, Rows, Rows, boolean]>([
     ['both read', { reads: ['x'] }, { reads: ['x'] }, false],
     ['one reads what the first one writes', { writes: ['x'] }, { reads: ['x'] }, true],
@@ -149,6 +151,7 @@ describe('a hold is granted at its place, or refused', () => {
 });
 
 describe('a release', () => {
+  // @rule PART-G8a
   test('counts as the writing of the rows that were held, above the stamp of the global (G8a)', () => {
     const log = new Log();
     const item = global('g/1', US, { reads: ['y'], writes: ['x', 'us/z'] });
@@ -180,6 +183,7 @@ describe('in the home log the first of record and abort counts', () => {
     expect(log.record({ ...item, attempt: 2 })).toEqual({ kind: 'void' });
   });
 
+  // @rule PART-G8d
   test('the abort, for as long as the window goes back, and longer by the window (G8d)', () => {
     const log = new Log(MAIN, 2);
     expect(log.abort(item)).toEqual({ kind: 'abort', stamp: 1 });

@@ -137,6 +137,7 @@ describe('the executing site', () => {
     expect(site.act()).toEqual(['hold 2']);
   });
 
+  // @rule PART-G8f
   test.each([0, 1, 2])('holds nothing while log %i is out of reach (G8f)', (log) => {
     const site = new Site(OWN);
     site.coordinator.begin(GLOBAL, 0);
@@ -165,6 +166,7 @@ describe('the executing site', () => {
     expect(rejected.deliver(0, GLOBAL)).toBe(GLOBAL);
   });
 
+  // @rule PART-G8e
   test('waits longer with each attempt, for a random time (G8e)', () => {
     expect(getRetryDelayMs(1, 100, 1)).toBe(25);
     expect(getRetryDelayMs(4, 100, 0.5)).toBe(50);
@@ -173,6 +175,7 @@ describe('the executing site', () => {
 });
 
 describe('any other site', () => {
+  // @rule PART-G8
   test('proposes the record after a time, if it shows the snapshot (G8)', () => {
     const site = new Site(2);
     site.hold(1);
@@ -197,6 +200,7 @@ describe('any other site', () => {
     expect(site.act()).toEqual(['abort 0']);
   });
 
+  // @rule PART-G8c
   test('aborts if a hold is missing for a time that grows with the attempt (G8c)', () => {
     const site = new Site(2);
     site.hold(1);
@@ -214,6 +218,7 @@ describe('any other site', () => {
     expect(site.act()).toEqual(['release 2']);
   });
 
+  // @rule PART-G8b
   test('ends the other holds once one is refused (G8b)', () => {
     const site = new Site(2);
     site.hold(2, { ...GLOBAL, id: 'h/1' });
@@ -250,6 +255,7 @@ describe('a release of a global that has committed', () => {
     expect(site.act()).toEqual(['release 1']);
   });
 
+  // @rule PART-G8g
   test('follows a restart, also if the home log remembers the global no longer (G8g)', () => {
     const site = new Site(2);
     commit(site);
