@@ -156,7 +156,6 @@ test('transfers over two partitions are whole and strictly serializable', () => 
       throw new Error(`seed ${seed}`, { cause: error });
     }
   }
-  if (process.env['BANK_RUNS'] !== undefined) console.log({ restarts, transfers });
   expect(restarts).toBeGreaterThan(0);
   expect(transfers).toBeGreaterThan(RUNS);
 });
