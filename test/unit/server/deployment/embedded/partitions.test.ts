@@ -38,14 +38,30 @@ test('operations of both partitions → answered, and there after a restart', as
   await second.close();
 });
 
-test('rows of two partitions → FINAL_FAILED names them', async () => {
-  const deployment = open(temporaryFolder());
-  const client = createClient(deployment.site('ohio'));
+test('rows of two partitions → executed, and there after a restart', async () => {
+  const dataDir = temporaryFolder();
+  const first = open(dataDir);
+  const client = createClient(first.site('ohio'));
   await client.invoke(bank.deposit({ account: 'us/ann', amount: 10 }));
-  const transfer = client.invokeStrong(bank.transfer({ from: 'us/ann', to: 'eu/bob', amount: 1 }));
-  await expect(transfer).rejects.toMatchObject({
+  expect(await client.invokeStrong(bank.transfer({ from: 'us/ann', to: 'eu/bob', amount: 4 }))).toBe(true);
+  await first.close();
+
+  const second = open(dataDir);
+  const virginia = createClient(second.site('virginia'));
+  const balances = [
+    await virginia.invokeStrong(bank.balance({ account: 'us/ann' })),
+    await virginia.invokeStrong(bank.balance({ account: 'eu/bob' })),
+  ];
+  expect(balances).toEqual([6, 4]);
+  await second.close();
+});
+
+test('a strong read of two partitions → FINAL_FAILED names them', async () => {
+  const deployment = open(temporaryFolder());
+  const read = createClient(deployment.site('ohio')).invokeStrong(bank.sum({ prefix: '' }));
+  await expect(read).rejects.toMatchObject({
     code: 'FINAL_FAILED',
-    message: expect.stringMatching(/ordered in the partition 'us', and uses rows of 'main'. Nothing was done/),
+    message: expect.stringMatching(/ordered in the partition 'main', and uses rows of 'us'. Nothing was done/),
   });
   await deployment.close();
 });
