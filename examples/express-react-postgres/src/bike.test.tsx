@@ -1,5 +1,5 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { createClient } from 'correctables';
+import { CorrectableError, createClient } from 'correctables';
 import { CorrectablesProvider } from 'correctables/react';
 import { scriptedBinding } from 'correctables/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -40,4 +40,25 @@ test('shows why a bike was not rented', async () => {
   const again = await binding.next();
   again.view({ name: 'Red', rider: 'Bob' }, 'primary');
   await screen.findByText('rented by Bob');
+});
+
+test.each([
+  { code: 'UNAVAILABLE', shown: 'Not rented (UNAVAILABLE)' },
+  { code: 'UNKNOWN', shown: 'Not known (UNKNOWN)' },
+] as const)('shows what $code means for a bike', async ({ code, shown }) => {
+  const { binding, read } = await showBike();
+  read.view({ name: 'Red', rider: null }, 'primary');
+  fireEvent.click(await screen.findByText('Rent'));
+  const write = await binding.next();
+  write.fail(new CorrectableError(code, 'no answer'));
+  await screen.findByText(shown);
+});
+
+test('reads again after a failure', async () => {
+  const { binding, read } = await showBike();
+  read.fail(new CorrectableError('UNAVAILABLE', 'no answer'));
+  fireEvent.click(await screen.findByText('Try again'));
+  const again = await binding.next();
+  again.view({ name: 'Red', rider: null }, 'primary');
+  await screen.findByText('free');
 });

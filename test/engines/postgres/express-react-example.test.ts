@@ -2,7 +2,7 @@
  * `npm run example -- express-react-postgres`: the result of the guide, installed from the packed package, in a real browser,
  * with a primary and a replica.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -18,6 +18,18 @@ import { withPostgres } from '../support/postgres.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const project = `${root}build/examples/express-react-postgres`;
 const START_TIMEOUT_MS = 300_000;
+/** What the script `start` of the example passes to Node. */
+const SERVER = ['--import', 'tsx', 'src/server.ts'];
+const STDIO: SpawnOptions = { stdio: ['ignore', 'pipe', 'inherit'] };
+
+/** Returns the address that a server prints. */
+async function readAddress(server: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: server.stdout! })) {
+    const [, address] = /The bikes are at (\S+)/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('The server ended before it printed its address.');
+}
 
 const { browser, reason } = await launchChromium();
 const subject = 'express-react-postgres';
@@ -25,6 +37,7 @@ const it = withPostgres({ replicas: 1, wan: 'paper' });
 
 describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subject} (skipped: ${reason})`, () => {
   let server: ChildProcess;
+  let env: NodeJS.ProcessEnv;
   let url: string;
 
   beforeAll(async () => {
@@ -33,22 +46,19 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
     const address = (name: string): string =>
       `postgres://postgres@127.0.0.1:${it.servers.server(name).clientPorts.ireland}/postgres`;
     const [port] = await freePorts(1);
+    env = {
+      ...process.env,
+      PRIMARY_URL: address('primary'),
+      REPLICA_URL: address('replica-1'),
+      TOKEN_KEY: 'a secret of all processes',
+      PORT: String(port),
+    };
     server = spawn(process.execPath, ['--import', 'tsx', `${root}scripts/example.ts`, subject], {
+      ...STDIO,
       cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        PRIMARY_URL: address('primary'),
-        REPLICA_URL: address('replica-1'),
-        PORT: String(port),
-      },
+      env,
     });
-    for await (const line of createInterface({ input: server.stdout! })) {
-      const [, printed] = /The bikes are at (\S+)/.exec(line) ?? [];
-      if (printed === undefined) continue;
-      url = printed;
-      break;
-    }
+    url = await readAddress(server);
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
@@ -57,7 +67,7 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
   });
 
   /** Opens the page of one rider, and records what it shows of each bike. */
-  async function openPage(rider: string): Promise<Page> {
+  async function openPage(rider: string, address = url): Promise<Page> {
     const page = await (browser as Browser).newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
@@ -77,7 +87,7 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
       new MutationObserver(record).observe(document, { subtree: true, childList: true, characterData: true });
       Object.assign(globalThis, { shown });
     });
-    await page.goto(`${url}/?rider=${rider}`);
+    await page.goto(`${address}/?rider=${rider}`);
     return page;
   }
 
@@ -86,6 +96,10 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
 
   const waitForText = (page: Page, name: string, text: string): Promise<void> =>
     page.locator('article', { hasText: name }).getByText(text, { exact: true }).waitFor();
+
+  /** Runs one more server to its end. */
+  const runServer = (variables: NodeJS.ProcessEnv): Promise<unknown> =>
+    execute(process.execPath, SERVER, { cwd: project, env: { ...env, ...variables } });
 
   const rent = (page: Page, name: string): Promise<void> =>
     page.locator('article', { hasText: name }).getByRole('button').click();
@@ -119,6 +133,41 @@ describe.skipIf(browser === undefined)(reason === undefined ? subject : `${subje
     await waitForText(page, 'Green', 'Not yours: Eve was faster.');
     await waitForText(page, 'Green', 'rented by Eve');
     expect((await shownOf(page, 'Green')).slice(-2)).toEqual(['rented by Ada …', 'rented by Eve']);
+  });
+
+  test('the command of the guide → prints both views', async () => {
+    const reply = await fetch(`${url}/api/bike?args={"id":3}`, { headers: { accept: 'text/event-stream' } });
+    const text = await reply.text();
+    expect([...text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => level)).toEqual(['replica', 'primary']);
+  });
+
+  test('a port that is taken → the server fails', async () => {
+    const failure = { code: 1, stdout: '', stderr: expect.stringContaining('EADDRINUSE') as string };
+    await expect(runServer({})).rejects.toMatchObject(failure);
+  });
+
+  test.each(['PRIMARY_URL', 'REPLICA_URL', 'TOKEN_KEY'])('no %s → the server fails, and names it', async (name) => {
+    const failure = { code: 1, stderr: expect.stringMatching(`Set .*${name}`) as string };
+    await expect(runServer({ [name]: '' })).rejects.toMatchObject(failure);
+  });
+
+  test('a restart with the same TOKEN_KEY → the sessions of open pages go on', async () => {
+    const [port] = await freePorts(1);
+    const start = (): ChildProcess =>
+      spawn(process.execPath, SERVER, { ...STDIO, cwd: project, env: { ...env, PORT: String(port) } });
+
+    const first = start();
+    onTestFinished(() => void first.kill('SIGKILL'));
+    const page = await openPage('Ada', await readAddress(first));
+    await waitForText(page, 'Red', 'rented by Bob');
+    first.kill('SIGINT');
+    await once(first, 'exit');
+
+    const second = start();
+    onTestFinished(() => void second.kill('SIGKILL'));
+    await readAddress(second);
+    await rent(page, 'Red');
+    await waitForText(page, 'Red', 'Not yours: Bob was faster.');
   });
 
   test('its sources → compile against the packed declarations, and its own tests pass', async () => {
