@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePorts } from '../../../engines/ports.ts';
 import { startRedis, type RunningRedis } from '../../../engines/redis/single-server.ts';
 import { readPage } from '../../docs/guide.ts';
 import { root, runProgram } from '../../support/run-program.ts';
@@ -19,7 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the program of the page → what the page shows', async () => {
   const path = join(folder, 'program.ts');
-  writeFileSync(path, page.program.replaceAll('redis://10.0.0.1:6379', server.url));
-  const { stdout } = await runProgram(['--import', 'tsx', path]);
-  expect(stdout).toBe(page.printed);
+  writeFileSync(path, page.program.replaceAll('redis://127.0.0.1:6379', server.url));
+  const [port] = await freePorts(1);
+  const { stdout, stderr } = await runProgram(['--import', 'tsx', path], { PORT: String(port) });
+  expect({ stdout, stderr }).toEqual({ stdout: page.printed, stderr: '' });
 });
