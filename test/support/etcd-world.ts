@@ -3,8 +3,8 @@ import { Random } from '../../src/server/collections/random.ts';
 import { EtcdLog, type EtcdLogOptions } from '../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdReply } from '../../src/server/log/etcd/etcd-requests.ts';
 import type { LogEntry, LogOutput, RedLogOptions, SavedLog, ServerReply } from '../../src/server/log/red-log.ts';
-import type { ServerConnection } from '../../src/testing/simulator/simulated-etcd.ts';
-import { SimulatedEtcd, type EtcdFaults } from '../../src/testing/simulator/simulated-etcd.ts';
+import type { ServerConnection } from '../../src/testing/simulator/etcd/simulated-etcd.ts';
+import { SimulatedEtcd, type EtcdFaults } from '../../src/testing/simulator/etcd/simulated-etcd.ts';
 import { Timeline } from '../../src/testing/simulator/timeline.ts';
 import { getSiteIndex, siteAt, sitesTo } from './origins.ts';
 

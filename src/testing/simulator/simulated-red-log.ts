@@ -11,9 +11,9 @@ import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../server/messages/message-schemas.ts';
 import { createFaultyEngine, type LogFaults } from './faulty-log.ts';
-import type { EtcdStore } from './etcd-store.ts';
+import type { EtcdStore } from './etcd/etcd-store.ts';
 import type { SimulationOptions } from './options.ts';
-import { SimulatedEtcd } from './simulated-etcd.ts';
+import { SimulatedEtcd } from './etcd/simulated-etcd.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 

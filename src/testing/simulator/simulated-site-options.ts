@@ -16,7 +16,7 @@ import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
-import type { ServerConnection } from './simulated-etcd.ts';
+import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 

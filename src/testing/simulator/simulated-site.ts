@@ -43,7 +43,7 @@ import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
-import type { ServerConnection } from './simulated-etcd.ts';
+import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 

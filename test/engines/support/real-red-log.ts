@@ -5,7 +5,7 @@ import type { EtcdCluster } from '../../../engines/etcd/cluster.ts';
 import { EtcdAdapter } from '../../../src/server/etcd/etcd-adapter.ts';
 import type { EtcdRequest } from '../../../src/server/log/etcd/etcd-requests.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
-import type { ServerConnection } from '../../../src/testing/simulator/simulated-etcd.ts';
+import type { ServerConnection } from '../../../src/testing/simulator/etcd/simulated-etcd.ts';
 import type { RedLogServer } from '../../support/log-conformance/red-log.ts';
 
 const POLL_MS = 5;

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
-import type { ServerConnection } from '../../../src/testing/simulator/simulated-etcd.ts';
+import type { ServerConnection } from '../../../src/testing/simulator/etcd/simulated-etcd.ts';
 import { RedLogConsumer } from '../../../src/server/log/red-log-consumer.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../origins.ts';
 

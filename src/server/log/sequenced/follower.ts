@@ -53,3 +53,21 @@ export function isLagging(
   if (length === 0) return false;
   return matched === undefined || matched < length || committed < announced;
 }
+
+/**
+ * Whether to answer a follower that seems not to know what is committed. Most
+ * of its messages are only older than the last announcement. If each one were
+ * answered, the answer to that might be too old as well, and so on without end.
+ */
+export function mayAnnounceAgain(
+  follower: Follower,
+  committed: number,
+  nowMs: number,
+  { resendAfterMs }: { readonly resendAfterMs: number },
+): boolean {
+  if (follower.committed >= committed) return false;
+  if (follower.announced < committed) return true;
+  if (nowMs - follower.repeatedAtMs < resendAfterMs) return false;
+  follower.repeatedAtMs = nowMs;
+  return true;
+}

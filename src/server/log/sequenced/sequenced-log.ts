@@ -31,7 +31,12 @@ import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
-import { createFollower, isLagging, type Follower } from './follower.ts';
+import {
+  createFollower,
+  isLagging,
+  mayAnnounceAgain,
+  type Follower,
+} from './follower.ts';
 import { getKnownEpoch, OwnProposals } from './own-proposals.ts';
 import { AskTimer, isPassedOn, MAX_PASSED_ON } from './passing-on.ts';
 import {
@@ -417,14 +422,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #onAppended(
     from: Origin,
-    {
-      length,
-      committed,
-      received,
-      probe,
-    }: SequencedMessage<R> & { kind: 'log.appended' },
+    message: SequencedMessage<R> & { kind: 'log.appended' },
     nowMs: number,
   ): void {
+    const { length, committed, received, probe } = message;
     const follower = this.#followers.get(from);
     if (follower === undefined) return;
     // The message is old, or its sender was away for too long. The sender knows
@@ -451,8 +452,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     // A follower may have no vote according to what it has delivered. Then it
     // has to ask what is committed.
-    else if (committed < this.#committed)
-      this.#announceAgain(from, follower, nowMs);
+    else if (mayAnnounceAgain(follower, this.#committed, nowMs, this.options))
+      this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
   }
@@ -566,12 +567,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       )
         continue;
       follower.movedAtMs = nowMs;
-      // The follower has all entries, and may not know what is committed.
-      if (follower.matched === this.length) this.#announceTo(site, follower);
-      else {
+      // A follower with all entries may only not know what is committed.
+      if (follower.matched !== this.length)
         follower.probe ??= ++this.#lastProbe;
-        this.#announceTo(site, follower);
-      }
+      this.#announceTo(site, follower);
     }
   }
 
@@ -620,19 +619,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #announceTo(site: Origin, follower: Follower): void {
     follower.announced = this.#committed;
     this.#append(site, follower.sent, [], follower.probe);
-  }
-
-  /**
-   * Answers a follower that seems not to know what is committed. Most such
-   * messages are only older than the last announcement. If each one were
-   * answered, its answer might be too old as well, and so on without end.
-   */
-  #announceAgain(site: Origin, follower: Follower, nowMs: number): void {
-    if (follower.announced === this.#committed) {
-      if (nowMs - follower.repeatedAtMs < this.options.resendAfterMs) return;
-      follower.repeatedAtMs = nowMs;
-    }
-    this.#announceTo(site, follower);
   }
 
   #append(

@@ -5,11 +5,14 @@
 import type {
   EtcdReply,
   EtcdRequest,
-} from '../../server/log/etcd/etcd-requests.ts';
-import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
-import type { Random } from '../../server/collections/random.ts';
+} from '../../../server/log/etcd/etcd-requests.ts';
+import type {
+  ServerReply,
+  ServerRequest,
+} from '../../../server/log/red-log.ts';
+import type { Random } from '../../../server/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
-import type { Timeline } from './timeline.ts';
+import type { Timeline } from '../timeline.ts';
 
 /** A start's connection to the server of its red log. */
 export interface ServerConnection {

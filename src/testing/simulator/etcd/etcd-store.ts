@@ -5,7 +5,7 @@
 import type {
   EtcdEntry,
   EtcdKeyRange,
-} from '../../server/log/etcd/etcd-requests.ts';
+} from '../../../server/log/etcd/etcd-requests.ts';
 
 interface Version {
   readonly revision: number;
