@@ -502,7 +502,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a question for rights is retried where nothing comes',
     caughtBy: ['waits'],
     profile: 'partitions',
-    shownBy: 271,
+    shownBy: 8,
     overrides: { ...RIGHTS, minDelayMs: 0, delayMeanMs: 5, syncMeanMs: 2, maxWindow: 1000, clientTimeoutMs: 2000 },
     makeMachine: BUGGY_RIGHTS.patient,
   },
