@@ -6,8 +6,11 @@ import { SignedTokens, type SignedTokensOptions } from './signed-tokens.ts';
 /**
  * The key that is used without the option `tokenKey`. Tokens signed with it are
  * valid only in this process.
+ *
+ * Created at first use: Cloudflare Workers allow no randomness while a module
+ * is loaded.
  */
-const PROCESS_KEY = randomBytes(32);
+let processKey: Uint8Array | undefined;
 
 const MIN_TOKEN_KEY_BYTES = 16;
 
@@ -37,7 +40,7 @@ export function createSessionTokens<T>({
 }: SessionTokensOptions): SessionTokens<T> {
   const signed = new SignedTokens<T>({
     ...options,
-    key: tokenKey ?? PROCESS_KEY,
+    key: tokenKey ?? (processKey ??= randomBytes(32)),
   });
   return {
     seal: (state) => signed.seal(state),
