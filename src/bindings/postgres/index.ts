@@ -30,7 +30,7 @@ export type {
   ReplicasOptions,
   ReplicaStats,
 } from '../replicas/index.ts';
-export { wasApplied } from './statements/was-applied.ts';
+export { wasApplied } from '../shared/statements/was-applied.ts';
 export { noResult, oneRow, rows } from '../shared/statements/result-shapes.ts';
 export type {
   MappedRow,

@@ -8,8 +8,8 @@ import type {
 } from '../../operations/index.ts';
 import { refuseTimeToLive } from '../../values/time-to-live.ts';
 import { toExactJson } from '../shared/to-json.ts';
-import { checkWellFormed } from '../shared/well-formed-text.ts';
-import { checkText, MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
+import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
+import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
 const MAX_KEYS = 1_000;
 

@@ -2,7 +2,6 @@
 import {
   CorrectableError,
   createInvalidArgumentError,
-  isCorrectableError,
 } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
@@ -17,6 +16,7 @@ import type {
   WaitingCaller,
 } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
+import { writeUntilKnown } from '../shared/write-until-known.ts';
 import { createKeyValueOperations } from './key-value.ts';
 import { getTableNames } from './table-names.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -50,10 +50,6 @@ const BEGIN: SqlStatement = {
   values: [],
 };
 const COMMIT: SqlStatement = { text: 'commit', values: [] };
-
-/** How often an idempotent write is sent. */
-const MAX_ATTEMPTS = 3;
-const RESEND_PAUSE_MS = 100;
 
 export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly name = 'postgres';
@@ -225,7 +221,6 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     };
   }
 
-  /** Resends a write that may be made twice, if its outcome is unknown. */
   async #writeUntilKnown(
     operation: Operation,
     plan: SqlPlan,
@@ -233,23 +228,11 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   ): Promise<WrittenPage> {
     const { idempotencyKey } = call;
     const isRepeatable = plan.isIdempotent || idempotencyKey !== undefined;
-    const attempts = isRepeatable ? MAX_ATTEMPTS : 1;
-    let failure: unknown;
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      try {
-        return idempotencyKey === undefined
-          ? await this.#writeOnce(plan, call)
-          : await this.#writeForKey(operation, plan, call, idempotencyKey);
-      } catch (error) {
-        const isUnknown = isCorrectableError(error, 'UNKNOWN');
-        // A later attempt that was refused says nothing about the first one.
-        if (failure === undefined && !isUnknown) throw error;
-        failure ??= error;
-      }
-      if (attempt < attempts)
-        await new Promise((resolve) => setTimeout(resolve, RESEND_PAUSE_MS));
-    }
-    throw failure;
+    return await writeUntilKnown(isRepeatable, () =>
+      idempotencyKey === undefined
+        ? this.#writeOnce(plan, call)
+        : this.#writeForKey(operation, plan, call, idempotencyKey),
+    );
   }
 
   #writeForKey(

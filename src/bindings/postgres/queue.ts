@@ -10,13 +10,12 @@ import type { EnqueueArgs } from '../../operations/index.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
 import type { WaitingCaller } from '../replicas/index.ts';
 import { toExactJson } from '../shared/to-json.ts';
-import { checkWellFormed } from '../shared/well-formed-text.ts';
+import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import { ThrottleGate } from '../shared/throttle-gate.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import type { PostgresPosition } from './position.ts';
 import type { QueueConsumers } from './queue-consumers.ts';
 import {
-  checkText,
   MIGRATIONS_HINT,
   type SqlMeaning,
   type SqlOperation,

@@ -1,13 +1,9 @@
 /** How to execute one operation. Built-in operations and statements share this. */
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import type { ReplicaDetails, ReplicaStore } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
+import { readVersion } from '../shared/statements/row-version.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
-import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { PostgresPosition } from './position.ts';
 import type { SqlStatement } from './postgres-server.ts';
 
@@ -84,30 +80,4 @@ export function createStatementOperation(
       }),
     }),
   };
-}
-
-function readVersion(
-  { rows: [row] }: Page,
-  column: string,
-  name: string,
-): unknown {
-  if (row === undefined) return undefined;
-  const version = row[column] ?? undefined;
-  const isVersion =
-    version === undefined ||
-    typeof version === 'number' ||
-    typeof version === 'bigint' ||
-    version instanceof Date;
-  if (isVersion) return version;
-  const message = `${name}: ${column} is no version: select an integer or a timestamp AS ${column}`;
-  throw new CorrectableError('INVALID_VALUE', message, { field: column });
-}
-
-export function checkText(value: unknown, field: string): string {
-  if (typeof value === 'string' && value !== '')
-    return checkWellFormed(value, field);
-  throw createInvalidArgumentError(
-    field,
-    'give a string of at least one character',
-  );
 }

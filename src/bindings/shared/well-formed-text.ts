@@ -2,7 +2,7 @@
  * Checks text for engines that store UTF-8. They cannot store half of a
  * surrogate pair, and would store another text instead.
  */
-import { check } from '../../correctable/errors.ts';
+import { check, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -16,6 +16,16 @@ export function checkWellFormed<T>(value: T, field: string): T {
     'half of a surrogate pair cannot be written as UTF-8: give whole characters, or bytes';
   check(isWellFormed(value), field, advice);
   return value;
+}
+
+/** Returns a text such as a key. Throws `INVALID_ARGUMENT` that names `field`. */
+export function checkText(value: unknown, field: string): string {
+  if (typeof value === 'string' && value !== '')
+    return checkWellFormed(value, field);
+  throw createInvalidArgumentError(
+    field,
+    'give a string of at least one character',
+  );
 }
 
 function isWellFormed(value: unknown): boolean {

@@ -1,8 +1,5 @@
 /** The result of writes with a condition. */
-import {
-  PAGE_SIZE,
-  type ResultShape,
-} from '../../shared/statements/result-shapes.ts';
+import { PAGE_SIZE, type ResultShape } from './result-shapes.ts';
 
 /**
  * Returns the shape whose result is whether a write has changed a row.
