@@ -47,17 +47,22 @@ export interface RunOptions extends BindingParts {
 export class StoreCall extends LevelCall implements ReplicaCall {
   readonly idempotencyKey: string | undefined;
   readonly needsSeenUpTo: boolean;
+  readonly after: unknown;
   readonly markSent: () => void;
 
   constructor(
     level: Level,
     operation: Operation,
     context: InvocationContext,
-    markSent: () => void = () => {},
+    {
+      after,
+      markSent = () => {},
+    }: Partial<Pick<ReplicaCall, 'after' | 'markSent'>> = {},
   ) {
     super(level, operation, context);
     this.idempotencyKey = context.idempotencyKey;
     this.needsSeenUpTo = context.session !== undefined;
+    this.after = after;
     this.markSent = markSent;
   }
 }

@@ -216,7 +216,8 @@ export class ReadRun {
 
   #openCall(level: Level): StoreCall {
     const { operation, context } = this.#options;
-    const call = new StoreCall(level, operation, context);
+    const after = this.#before?.need;
+    const call = new StoreCall(level, operation, context, { after });
     this.#calls.add(call);
     return call;
   }

@@ -25,6 +25,12 @@ export interface ReplicaCall extends LevelContext {
    */
   readonly needsSeenUpTo: boolean;
   /**
+   * A position that the session of a read has seen. If the server can wait until
+   * it has reached one, let it wait for this one: an answer from before gives no
+   * view. `undefined` without a session, or if the session has no position.
+   */
+  readonly after: unknown;
+  /**
    * Call it when a write is sent, or certainly will be, and let its error pass.
    * It throws if the caller got the error that the write was not made: do not
    * send it then. Call it before the first `await` if there is a connection.

@@ -65,7 +65,7 @@ export class WriteRun implements SubmissionStatus {
   async #write(): Promise<void> {
     const { store, operation, context } = this.#options;
     const markSent = (): void => this.#markSent();
-    const call = new StoreCall('primary', operation, context, markSent);
+    const call = new StoreCall('primary', operation, context, { markSent });
     try {
       this.#deliver(await store.write(operation, call));
     } catch (error) {
@@ -104,9 +104,10 @@ export class WriteRun implements SubmissionStatus {
     const { operation, context, store, sink } = this.#options;
     // As a read, it ends when no caller wants it any more.
     const asRead = { ...operation, access: 'read' } as const;
-    const call = new StoreCall('replica', asRead, context);
-    this.#previewCall = call;
     const before = this.#options.session?.beginRead();
+    const after = before?.need;
+    const call = new StoreCall('replica', asRead, context, { after });
+    this.#previewCall = call;
     try {
       const guess = await readNearest(this.#options, call, (server) =>
         store.preview!(operation, server, call),

@@ -34,6 +34,30 @@ test('a replica that lacks a write of the session gives no view, and is counted'
 });
 
 // @rule REPL-5
+test('a server that can wait gets the position of the session', async () => {
+  class WaitingMemory extends ReplicatedMemory {
+    readonly after: unknown[] = [];
+
+    override read(...[operation, server, call]: Parameters<ReplicatedMemory['read']>) {
+      if (server === 'near') {
+        this.after.push(call.after);
+        // It waits: it has each write then.
+        if (call.after !== undefined) this.catchUp('near');
+      }
+      return super.read(operation, server, call);
+    }
+  }
+  const store = new WaitingMemory();
+  const { client } = open(store);
+  store.isFollowing = false;
+  const session = client.session();
+  await client.invoke(put('k', 1), { session });
+  await client.invoke(get('k'));
+  expect(await collect(client, session)).toEqual(['replica 1', 'primary 1']);
+  expect(store.after).toEqual([undefined, store.position]);
+});
+
+// @rule REPL-5
 test('reads of a session never go back, from one replica to another', async () => {
   const { store, client } = open();
   const session = client.session();
