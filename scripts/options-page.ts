@@ -186,6 +186,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
     [{ file: 'bindings/postgres/options.ts', type: 'PostgresOptions' }],
     [{ file: 'bindings/postgres/migrations.ts', type: 'MigrationOptions' }],
   ],
+  d1: [[{ file: 'bindings/d1/options.ts', type: 'D1Options' }]],
   valkey: [[{ file: 'bindings/valkey/options.ts', type: 'ValkeyOptions' }]],
   createEmbedded: [
     [

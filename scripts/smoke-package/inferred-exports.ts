@@ -34,6 +34,7 @@ import { causalRedis, createCausalDeployment } from 'correctables/bindings/causa
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import * as pg from 'correctables/bindings/postgres';
 import { getLagMs, replicas, type ReplicaStore } from 'correctables/bindings/replicas';
+import { d1, migrations as d1Table, type D1DatabaseLike } from 'correctables/bindings/d1';
 import { valkey } from 'correctables/bindings/valkey';
 import { cacheAside, withDetails, tiered, skipLevel, versionSessions } from 'correctables/bindings/tiered';
 import { signedTokens } from 'correctables/bindings/tiered/node';
@@ -191,6 +192,8 @@ export const sqlStatements = pg.defineStatements({
 });
 export const people = createClient(pg.postgres({ primary: 'postgres://localhost/k', statements: sqlStatements }));
 export const age = (name: string) => people.invoke(sqlStatements.age({ name }));
+export const onD1 = (database: D1DatabaseLike) => createClient(d1({ database }));
+export const d1Sql = d1Table();
 export const onValkey = () => createClient(valkey({ primary: 'localhost' }));
 export const sqlTables = pg.migrations();
 export const replicated = (mine: ReplicaStore<number>) => createClient(replicas(mine));

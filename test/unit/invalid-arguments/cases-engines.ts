@@ -225,6 +225,67 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
     },
   },
+  './bindings/d1': {
+    d1: {
+      shows: 'd1({ database: env.DB })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['the database alone', 'withSession', (f) => f({ withSession: method })],
+        ['no database', 'database', (f) => f({})],
+        ['the name of a database', 'database', (f) => f({ database: 'DB' })],
+      ],
+      parts: [
+        ['statements that are texts', 'statements', (f) => f({ database: { withSession: method }, statements: ['x'] })],
+        ['a short key', 'tokenKey', (f) => f({ database: { withSession: method }, tokenKey: 'secret' })],
+        ['a list of handlers', 'onAlarm', (f) => f({ database: { withSession: method }, onAlarm: [] })],
+      ],
+    },
+    migrations: 'takes no arguments',
+    getLagMs: {
+      shows: 'getLagMs(view)',
+      whole: [['nothing', 'view', (f) => f()]],
+      parts: [],
+    },
+    oneRow: {
+      shows: "oneRow((row) => row['name'], { version: 'written' })",
+      whole: [['the name of a column', 'mapper', (f) => f('name')]],
+      parts: [],
+    },
+    rows: {
+      shows: "rows((row) => row['name'], { max: 40 })",
+      whole: [['a number for the options', 'options', (f) => f(() => 1, 40)]],
+      parts: [['half a row', 'max', (f) => f(() => 1, { max: 0.5 })]],
+    },
+    wasApplied: 'takes no arguments',
+    noResult: 'takes no arguments',
+    statement: {
+      shows: "{ access: 'read', sql: 'select …'",
+      whole: [['the text alone', 'spec', (f) => f('select 1')]],
+      parts: [
+        ['no schema', 'spec.args', (f) => f({ ...sqlSpec, args: ['k'] })],
+        ['the text of another store', 'spec.cql', (f) => f({ ...spec })],
+      ],
+    },
+    defineStatements: {
+      shows: "defineStatements({ profile: { access: 'read'",
+      whole: [['a list', 'statements', (f) => f([sqlSpec])]],
+      parts: [
+        ['no text', 'add.sql', (f) => f({ add: { ...sqlSpec, sql: undefined } })],
+        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read' } })],
+        ['a marker without a name', 'add.params', (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = ?' } })],
+        [
+          'a read that changes data',
+          'add.sql',
+          (f) => f({ add: { ...sqlSpec, access: 'read', result: { buildResult: method } } }),
+        ],
+      ],
+    },
+    implementStatements: {
+      shows: 'implementStatements(contract, { profile: { sql, result } })',
+      whole: [['a contract alone', 'implementations', (f) => f(contract())]],
+      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
+    },
+  },
   './bindings/valkey': {
     valkey: {
       shows: "valkey({ primary: '10.0.0.1:6379', replicas: ['10.0.0.2:6379'] })",

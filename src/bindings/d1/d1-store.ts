@@ -1,0 +1,196 @@
+/** D1 as a store with replicas: operations become statements. */
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+} from '../../values/time-to-live.ts';
+import type {
+  ReplicaCall,
+  ReplicaRead,
+  ReplicaStore,
+  ReplicaWrite,
+} from '../replicas/index.ts';
+import type { Page } from '../shared/statements/page.ts';
+import { writeUntilKnown } from '../shared/write-until-known.ts';
+import {
+  createStatementOperation,
+  type D1Operation,
+  type D1Plan,
+} from './d1-plan.ts';
+import type {
+  D1DatabaseLike,
+  D1ResultLike,
+  D1SessionLike,
+  D1StatementLike,
+} from './driver.ts';
+import { keyValueOperations } from './key-value.ts';
+import type { ResolvedOptions } from './options.ts';
+import { toCorrectableError } from './sql-errors.ts';
+import { BUILT_IN } from './statements.ts';
+
+/**
+ * A bookmark of D1. Bookmarks sort from the oldest to the newest
+ * (developers.cloudflare.com/d1/reference/time-travel).
+ */
+type Bookmark = string;
+
+const PRIMARY = 'first-primary';
+const ANY_SERVER = 'first-unconstrained';
+
+export class D1Store implements ReplicaStore<Bookmark> {
+  readonly name = 'd1';
+  /** D1 chooses the replica. */
+  readonly replicas = ['nearest'];
+  readonly #database: D1DatabaseLike;
+  readonly #operations: ReadonlyMap<string, D1Operation>;
+
+  constructor(options: ResolvedOptions) {
+    this.#database = options.database;
+    this.#operations = createOperations(options);
+  }
+
+  supports(operation: Operation): boolean {
+    return this.#operations.has(operation.name) && !hasTimeToLive(operation);
+  }
+
+  describeUnsupported(operation: Operation): string {
+    if (operation.name === 'readVersions' || operation.name === 'commit')
+      return 'D1 has no transactions that read and then write: define a write of several statements with failIfUnchanged';
+    return (
+      describeTimeToLive(operation) ??
+      `it has ${[...this.#operations.keys()].join(', ')}`
+    );
+  }
+
+  reached(have: Bookmark, need: Bookmark): boolean {
+    return have >= need;
+  }
+
+  /** A replica waits until it has reached the bookmark of the session. */
+  async read(
+    operation: Operation,
+    server: string,
+    { after }: ReplicaCall,
+  ): Promise<ReplicaRead<Bookmark>> {
+    const plan = this.#plan(operation, 'read');
+    const nearest = (after as Bookmark | undefined) ?? ANY_SERVER;
+    const session = this.#database.withSession(
+      server === 'primary' ? PRIMARY : nearest,
+    );
+    const statements = prepare(session, plan);
+    const page = await execute(session, statements, plan);
+    return {
+      ...plan.interpret(page),
+      position: session.getBookmark() ?? undefined,
+    };
+  }
+
+  async write(
+    operation: Operation,
+    { markSent }: ReplicaCall,
+  ): Promise<ReplicaWrite<Bookmark>> {
+    const plan = this.#plan(operation, 'write');
+    const session = this.#database.withSession(PRIMARY);
+    const statements = prepare(session, plan);
+    markSent();
+    const page = await writeUntilKnown(plan.isIdempotent, () =>
+      execute(session, statements, plan),
+    );
+    return {
+      ...interpretWritten(plan, page),
+      position: session.getBookmark() ?? undefined,
+    };
+  }
+
+  async readPosition(): Promise<Bookmark> {
+    const session = this.#database.withSession(PRIMARY);
+    await session.prepare('select 1').all();
+    const bookmark = session.getBookmark();
+    if (bookmark !== null) return bookmark;
+    throw new CorrectableError('UNSUPPORTED', 'd1: no bookmark');
+  }
+
+  /** The database is the Worker's. */
+  async close(): Promise<void> {}
+
+  #plan(operation: Operation, access: 'read' | 'write'): D1Plan {
+    const found = this.#operations.get(operation.name);
+    if (found?.access === access) return found.plan(operation);
+    throw createInvalidArgumentError(
+      'access',
+      `${operation.name} is a ${found?.access}`,
+    );
+  }
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for values that D1 lacks */
+function prepare(
+  session: D1SessionLike,
+  { name, statements }: D1Plan,
+): D1StatementLike[] {
+  try {
+    return statements.map(({ text, values }) =>
+      session.prepare(text).bind(...values),
+    );
+  } catch (cause) {
+    const message = `${name}: ${String(cause)}. Nothing was sent. Give texts, numbers, booleans, null or bytes.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { cause });
+  }
+}
+
+async function execute(
+  session: D1SessionLike,
+  statements: D1StatementLike[],
+  plan: D1Plan,
+): Promise<Page> {
+  try {
+    const [only] = statements;
+    const results =
+      statements.length === 1
+        ? [await only!.all()]
+        : await session.batch(statements);
+    return toPage(results[plan.resultAt] as D1ResultLike);
+  } catch (error) {
+    throw toCorrectableError(error, plan);
+  }
+}
+
+function toPage({ results, meta }: D1ResultLike): Page {
+  return { rows: results, pageState: undefined, changedRows: meta.changes };
+}
+
+/** A write that was made has a result that does not fit. */
+function interpretWritten(
+  plan: D1Plan,
+  page: Page,
+): ReturnType<D1Plan['interpret']> {
+  try {
+    return plan.interpret(page);
+  } catch (cause) {
+    const message = `${plan.name}: the write was made, but its result does not fit: ${String(cause)}`;
+    throw new CorrectableError('UNKNOWN', message, { cause });
+  }
+}
+
+function createOperations({
+  statements,
+}: ResolvedOptions): ReadonlyMap<string, D1Operation> {
+  const operations = new Map(keyValueOperations);
+  for (const statement of statements) {
+    const { name } = statement;
+    const isBuiltIn = (BUILT_IN as readonly string[]).includes(name);
+    if (operations.has(name))
+      throw createInvalidArgumentError(
+        `statements.${name}`,
+        isBuiltIn
+          ? 'the binding has an operation of this name: choose another'
+          : 'two statements have this name: choose another',
+      );
+    operations.set(name, createStatementOperation(statement));
+  }
+  return operations;
+}

@@ -1,0 +1,217 @@
+/**
+ * The application's SQL statements as named operations. Only the author of the
+ * binding writes SQL.
+ */
+import { check, createInvalidArgumentError } from '../../correctable/errors.ts';
+import type { ResultShape } from '../shared/statements/result-shapes.ts';
+import type {
+  AnySchema,
+  SchemaOutput,
+} from '../shared/statements/standard-schema.ts';
+import {
+  checkSpec,
+  createCatalog,
+  implementCatalog,
+  type AnyCore,
+  type CheckedStatement,
+  type ContractLike,
+  type StatementBuilders,
+  type StatementCore,
+  type StatementLanguage,
+  type StatementOptions,
+} from '../shared/statements/statement-catalog.ts';
+import { parseSql, splitStatements, stripQuoted } from './sql-text.ts';
+
+/** The SQL of a statement. */
+interface SqlText {
+  /**
+   * The SQL text. Named markers (`:user`) stand for the arguments of these
+   * names. Markers `?` and `?1` require `params`. A write may have several
+   * statements, divided by `;`. They are one transaction, and the result is that
+   * of the last one.
+   */
+  readonly sql: string;
+}
+
+/** How a statement is executed. */
+export interface StatementText<Args, R>
+  extends SqlText, StatementOptions<Args, R> {}
+
+/** One statement: its interface for callers, and how it is executed. */
+export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown>
+  extends SqlText, StatementCore<A, R> {}
+
+const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.d1.statements');
+
+/** A catalog of statements, to pass to a binding. */
+export interface Statements {
+  readonly [STATEMENTS_KEY]: readonly CheckedStatement[];
+}
+
+export function getStatements(
+  statements: Statements,
+): readonly CheckedStatement[] {
+  const list: readonly CheckedStatement[] | undefined = (
+    statements as Statements | null | undefined
+  )?.[STATEMENTS_KEY];
+  if (list !== undefined) return list;
+  throw createInvalidArgumentError(
+    'statements',
+    'give what defineStatements or implementStatements made',
+  );
+}
+
+/** Any statement, without the types of its arguments and result. */
+export interface AnySpec extends AnyCore {
+  readonly sql: string;
+}
+
+/** Statements by name. */
+export type AnySpecs = Readonly<Record<string, AnySpec>>;
+
+/**
+ * Returns a statement with inferred types: `params`, `key` and `equals` get
+ * theirs from the schema and the result.
+ *
+ * @example
+ * const profile = statement({
+ *   access: 'read',
+ *   sql: 'select name from users where id = :id',
+ *   args: z.object({ id: z.number() }),
+ *   result: oneRow((row) => row['name'] as string),
+ * });
+ */
+export function statement<A extends AnySchema, R>(
+  spec: SpecWithResult<A, R>,
+): SpecWithResult<A, R>;
+export function statement<A extends AnySchema>(
+  spec: StatementSpec<A, void>,
+): StatementSpec<A, void>;
+export function statement(spec: AnySpec): AnySpec {
+  checkSpec(SQL, 'spec', spec);
+  return spec;
+}
+
+type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
+  readonly result: ResultShape<R>;
+};
+
+/**
+ * Creates a catalog of statements with a typed builder for each.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
+ * invalid field
+ * @example
+ * const blog = defineStatements({
+ *   title: {
+ *     access: 'read',
+ *     sql: 'select title from posts where id = :id',
+ *     args: z.object({ id: z.number() }),
+ *     result: oneRow((row) => row['title'] as string),
+ *   },
+ * });
+ * const store = createClient(d1({ database: env.DB, statements: blog }));
+ * const title = await store.invoke(blog.title({ id: 7 })); // string | undefined
+ */
+export function defineStatements<const S extends AnySpecs>(
+  specs: S,
+): StatementBuilders<S> & Statements {
+  const { builders, list } = createCatalog(SQL, specs);
+  return Object.assign(builders, {
+    [STATEMENTS_KEY]: list,
+  }) as unknown as StatementBuilders<S> & Statements;
+}
+
+/** Operations that the binding has without a statement. */
+export const BUILT_IN = ['get', 'getMany', 'put', 'remove'] as const;
+
+/**
+ * The implementation of each operation of a contract. Portable operations are
+ * built in.
+ */
+export type Implementations<C extends ContractLike> = {
+  readonly [
+    K in Exclude<keyof C['operations'], (typeof BUILT_IN)[number]>
+  ]: StatementText<
+    SchemaOutput<C['operations'][K]['args']>,
+    SchemaOutput<C['operations'][K]['result']>
+  >;
+};
+
+/**
+ * Creates the statements behind a contract. Pages and other clients share the
+ * contract, and name its operations. The statements stay on the server that
+ * hosts the binding.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
+ * invalid field
+ * @example
+ * const statements = implementStatements(contract, {
+ *   title: {
+ *     sql: 'select title from posts where id = :id',
+ *     result: oneRow((row) => row['title'] as string),
+ *   },
+ * });
+ */
+export function implementStatements<C extends ContractLike>(
+  contract: C,
+  implementations: Implementations<C>,
+): Statements {
+  return { [STATEMENTS_KEY]: implementCatalog(SQL, contract, implementations) };
+}
+
+/**
+ * A statement of a write that has several: if the statement before it has
+ * changed no row, the write fails with `CONFLICT`, and nothing of it is kept.
+ *
+ * @example
+ * const move = statement({
+ *   access: 'write',
+ *   sql: `update seats set rev = rev + 1, owner = :owner where id = :id and rev = :rev;
+ *     ${failIfUnchanged};
+ *     insert into sales (seat, owner) values (:id, :owner)`,
+ *   args: z.object({ id: z.number(), rev: z.number(), owner: z.string() }),
+ * });
+ */
+export const failIfUnchanged = `select case when changes() = 0 then json_extract('{}', 'no row was changed' || changes()) end`;
+
+/** What D1 reports if that statement fails. */
+export const UNCHANGED_ERROR = "bad JSON path: 'no row was changed0'";
+
+const SQL: StatementLanguage = {
+  textField: 'sql',
+  example:
+    "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
+  shapes: 'oneRow, rows, wasApplied',
+  implementCall: 'implementStatements(contract, { profile: { sql, result } })',
+  builtIn: BUILT_IN,
+  parse: parseSql,
+  positionalMarker: '?',
+  checkText(name, text, { access, result }) {
+    const field = `${name}.sql`;
+    const parts = splitStatements(text).map((part) => stripQuoted(part.text));
+    check(
+      !parts.some((part) => TRANSACTION.test(part)),
+      field,
+      'D1 has no begin and commit: the statements of a write are one transaction',
+    );
+    if (access === 'write') return;
+    const isMissing =
+      result.kind === 'noResult' || result.kind === 'wasApplied';
+    check(
+      !isMissing,
+      `${name}.result`,
+      'say how rows become the result: oneRow() or rows()',
+    );
+    // D1 would execute a write in it, and no other server refuses it.
+    check(
+      parts.length === 1 && READ.test(parts[0]!) && !CHANGE.test(parts[0]!),
+      field,
+      "must be one select that changes nothing: say access: 'write' otherwise",
+    );
+  },
+};
+
+const TRANSACTION = /^\s*(begin|commit|end|rollback|savepoint|release)\b/i;
+const READ = /^\s*(select|with|values)\b/i;
+const CHANGE = /\b(insert|update|delete|replace\s+into)\b/i;
