@@ -50,12 +50,36 @@ from (select) as one left join pg_stat_wal_receiver as receiver on true`;
 
 export const standardPositions: PostgresPositions = { sql: SQL };
 
-/** Returns the position that a row has; `undefined` if it is unknown. */
+/** Whether the server is a replica, or recovers from a crash. */
+const IN_RECOVERY = 'pg_is_in_recovery() as in_recovery';
+
+/** For a primary that does not report its position. */
+export const RECOVERY_SQL: string = `select ${IN_RECOVERY}`;
+
+/**
+ * Returns the SELECT of a position for the primary. It also asks whether the
+ * server is one: after a failover, an address may lead to a replica.
+ */
+export function askWhetherPrimary({ sql }: PostgresPositions): string {
+  const select = sql.replace(/[\s;]+$/, '');
+  return `select p.*, ${IN_RECOVERY} from (${select}\n) as p`;
+}
+
+/** Returns whether the server of a row is certainly no primary. */
+export function isInRecovery(row: Row | undefined): boolean {
+  return row?.['in_recovery'] === true;
+}
+
+/**
+ * Returns the position that a row has; `undefined` if it is unknown, or is not
+ * that of a primary although that was asked.
+ */
 export function parsePosition(
   row: Row | undefined,
 ): PostgresPosition | undefined {
   const { system, timeline, lsn } = row ?? {};
   const isKnown =
+    !isInRecovery(row) &&
     typeof system === 'string' &&
     typeof timeline === 'number' &&
     typeof lsn === 'string';

@@ -20,7 +20,14 @@ import { writeUntilKnown } from '../shared/write-until-known.ts';
 import { createKeyValueOperations } from './key-value.ts';
 import { getTableNames } from './table-names.ts';
 import type { ResolvedOptions } from './options.ts';
-import { parsePosition, reached, type PostgresPosition } from './position.ts';
+import {
+  askWhetherPrimary,
+  isInRecovery,
+  parsePosition,
+  reached,
+  RECOVERY_SQL,
+  type PostgresPosition,
+} from './position.ts';
 import type {
   CallOptions,
   Outcomes,
@@ -31,7 +38,7 @@ import { writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
-import { toCorrectableError } from './sql-errors.ts';
+import { createNoPrimaryError, toCorrectableError } from './sql-errors.ts';
 import {
   createStatementOperation,
   MIGRATIONS_HINT,
@@ -51,13 +58,17 @@ const BEGIN: SqlStatement = {
 };
 const COMMIT: SqlStatement = { text: 'commit', values: [] };
 
+const RECOVERY: SqlStatement = { text: RECOVERY_SQL, values: [] };
+
 export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly name = 'postgres';
   readonly replicas: readonly string[];
   readonly hasIdempotencyKeys: boolean;
   readonly #servers: ReadonlyMap<string, PostgresServer>;
   readonly #operations: ReadonlyMap<string, SqlOperation>;
-  readonly #positionStatement: SqlStatement;
+  /** The position of the primary, and whether it is one. */
+  readonly #primaryPosition: SqlStatement;
+  readonly #replicaPosition: SqlStatement;
   readonly #keysTable: string;
   /** Servers that cannot tell their position. */
   readonly #withoutPosition = new Set<string>();
@@ -71,7 +82,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     this.#operations = createOperations(options, (statement) =>
       this.#runAlone(statement),
     );
-    this.#positionStatement = { text: positions.sql, values: [] };
+    this.#primaryPosition = { text: askWhetherPrimary(positions), values: [] };
+    this.#replicaPosition = { text: positions.sql, values: [] };
   }
 
   supports(operation: Operation): boolean {
@@ -144,11 +156,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 
   async readPosition(): Promise<PostgresPosition> {
     const call = { markSent: () => {} };
-    const outcomes = await this.#run(
-      'primary',
-      [this.#positionStatement],
-      call,
-    );
+    const outcomes = await this.#run('primary', [this.#primaryPosition], call);
     const position = getPosition(outcomes[0]);
     if (position !== undefined) return position;
     throw new CorrectableError(
@@ -184,8 +192,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const call = { signal: how.signal, markSent: () => {} };
     const hasPosition = !this.#withoutPosition.has(server);
     const own = [plan.before ?? [], plan.statement].flat();
-    const before = hasPosition ? [this.#positionStatement] : [];
-    const after = how.needsSeenUpTo ? before : [];
+    const before = this.#getStateStatements(server);
+    const after = how.needsSeenUpTo && hasPosition ? before : [];
     const outcomes = await this.#run(
       server,
       [BEGIN, ...before, ...own, ...after, COMMIT],
@@ -207,6 +215,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       });
     }
     const pages = outcomes.map((outcome) => getPage(outcome));
+    if (server === 'primary' && isInRecovery(pages[1]?.rows[0]))
+      throw createNoPrimaryError(plan.name, 'read');
     const start = 1 + before.length;
     const [first, last = first] = pages.slice(start, start + own.length);
     const result = plan.interpret(last as Page, first as Page);
@@ -219,6 +229,14 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       position: seenUpTo === undefined ? undefined : position,
       seenUpTo,
     };
+  }
+
+  /** Returns what asks a server for its position, and whether it is a primary. */
+  #getStateStatements(server: string): readonly SqlStatement[] {
+    const hasPosition = !this.#withoutPosition.has(server);
+    if (server === 'primary')
+      return [hasPosition ? this.#primaryPosition : RECOVERY];
+    return hasPosition ? [this.#replicaPosition] : [];
   }
 
   async #writeUntilKnown(
@@ -247,7 +265,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       plan,
       key,
       table: this.#keysTable,
-      position: this.#positionStatement,
+      position: this.#primaryPosition,
     };
     return primary.lend!({ markSent }, (run) => writeOnceForKey(run, write));
   }
@@ -260,7 +278,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const call = { markSent };
     const hasPosition = !this.#withoutPosition.has('primary');
     const statements = hasPosition
-      ? [plan.statement, this.#positionStatement]
+      ? [plan.statement, this.#primaryPosition]
       : [plan.statement];
     const [written, positionRead] = await this.#run(
       'primary',

@@ -59,10 +59,8 @@ export function toCorrectableError(
     const message = `${name}: the write was sent and may have been made: ${text}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
-  if (isWrite && sqlState === '25006') {
-    const message = `${name}: the server at "primary" is a replica. Nothing was written. Check the option primary: after a failover it must lead to the new primary.`;
-    return new CorrectableError('UNAVAILABLE', message, { cause: error });
-  }
+  if (isWrite && sqlState === '25006')
+    return createNoPrimaryError(name, 'written', error);
   const code = getCode(sqlState, isReplica);
   const advice = sqlState === '42P01' && hint !== undefined ? ` ${hint}` : '';
   const message = `${name}: ${text}. ${isWrite ? 'Nothing was written.' : 'Nothing was read.'}${advice}`;
@@ -70,6 +68,16 @@ export function toCorrectableError(
     cause: error,
     ...(NOT_RETRYABLE.test(sqlState ?? '') && { retryable: false }),
   });
+}
+
+/** Returns the error of an operation at a primary that is a replica. */
+export function createNoPrimaryError(
+  name: string,
+  done: 'read' | 'written',
+  cause?: unknown,
+): CorrectableError {
+  const message = `${name}: the server at "primary" is a replica. Nothing was ${done}. Check the option primary: after a failover it must lead to the new primary.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
 /** Replay on a replica cancels reads of rows that it must remove (40001). */

@@ -3,12 +3,18 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openRoute, type Direction } from '../../../engines/delay-proxy.ts';
 import { freePorts } from '../../../engines/ports.ts';
-import { defineStatements, oneRow } from '../../../src/bindings/postgres/index.ts';
+import {
+  defineStatements,
+  oneRow,
+  standardPositions,
+  type RunStatements,
+} from '../../../src/bindings/postgres/index.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import {
   catchFailure,
   openForTest,
+  poolForTest,
   prepareTables,
   untilAllCaughtUp,
   type OpenedPostgres,
@@ -219,6 +225,51 @@ test('a write with an idempotency key whose answer is lost is sent again, and ma
 test('a primary that is a replica refuses writes', async () => {
   const { client } = openForTest(it.servers, { primary: { ...it.servers.connection('replica-1') } });
   await expect(client.invoke(put('wrong', 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+// @rule REPL-14
+test('a primary that is a replica refuses reads, and gives no final view', async () => {
+  const primary = { ...it.servers.connection('replica-1') };
+  const pool = poolForTest(it.servers, 'replica-1');
+  const run: RunStatements = async (statements) => {
+    const connection = await pool.connect();
+    try {
+      const results = [];
+      for (const { text, values } of statements) {
+        const { rows, rowCount } = await connection.query(text, [...values]);
+        results.push({ rows, rowCount: rowCount ?? 0 });
+      }
+      return results;
+    } finally {
+      await connection.query('rollback');
+      connection.release();
+    }
+  };
+  await openForTest(it.servers).client.invoke(put('stale', 'old'));
+  await untilAllCaughtUp(it.servers);
+  await it.servers.pauseReplay('replica-1');
+  onTestFinished(() => it.servers.resumeReplay('replica-1'));
+  await openForTest(it.servers).client.invoke(put('stale', 'new'));
+  await it.servers.untilCaughtUp('replica-2');
+
+  const replicas = [{ ...it.servers.connection('replica-2') }];
+  const withoutPositions = { positions: { sql: 'select unknown_position() as lsn;' }, onAlarm: () => {} };
+  const ownPositions = { positions: { sql: `${standardPositions.sql}; ` } };
+  for (const options of [{}, withoutPositions, ownPositions, { primary: { run } }]) {
+    const { client, binding } = openForTest(it.servers, { primary, replicas, ...options });
+    const refused = {
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('get: the server at "primary" is a replica. Nothing was read.'),
+    };
+    for (const session of [undefined, client.session()]) {
+      await expect(client.invokeStrong(get('stale'), { session })).rejects.toMatchObject(refused);
+      const levels: string[] = [];
+      const reading = client.invoke(get('stale'), { session }).onUpdate((_value, { level }) => void levels.push(level));
+      await expect(reading).rejects.toMatchObject(refused);
+      expect(levels).not.toContain('primary');
+    }
+    await binding.close();
+  }
 });
 
 // @rule REPL-10
