@@ -12,12 +12,10 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '22': 'INVALID_ARGUMENT',
   '23': 'CONFLICT',
   '25006': 'INVALID_ARGUMENT', // a read that changes data
-  '28': 'UNAUTHENTICATED',
-  '3D': 'INVALID_ARGUMENT', // no such database
-  '3F': 'INVALID_ARGUMENT', // no such schema
+  '3D': 'FINAL_FAILED', // no such database
+  '3F': 'FINAL_FAILED', // no such schema
   '40': 'CONFLICT',
-  '42': 'INVALID_ARGUMENT',
-  '42501': 'FORBIDDEN',
+  '42': 'FINAL_FAILED', // a statement, a table or a right is missing or wrong
   '44': 'CONFLICT',
   '53': 'OVERLOADED',
   '55P03': 'CONFLICT', // a lock that is not free
@@ -63,7 +61,13 @@ export function toCorrectableError(
     return createNoPrimaryError(name, 'written', error);
   const code = getCode(sqlState, isReplica);
   const advice = sqlState === '42P01' && hint !== undefined ? ` ${hint}` : '';
-  const message = `${name}: ${text}. ${isWrite ? 'Nothing was written.' : 'Nothing was read.'}${advice}`;
+  // A fault of the server: its caller, who may be a stranger, gets no names of
+  // tables. They are in the cause.
+  const reason =
+    code === 'FINAL_FAILED'
+      ? `PostgreSQL refused the statement (SQLSTATE ${sqlState})`
+      : text;
+  const message = `${name}: ${reason}. ${isWrite ? 'Nothing was written.' : 'Nothing was read.'}${advice}`;
   return new CorrectableError(code, message, {
     cause: error,
     ...(NOT_RETRYABLE.test(sqlState ?? '') && { retryable: false }),

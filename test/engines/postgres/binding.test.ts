@@ -11,8 +11,10 @@ import {
   type PostgresConnection,
   type RunStatements,
 } from '../../../src/bindings/postgres/index.ts';
+import { findSqlState } from '../../../src/bindings/postgres/sql-errors.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
+import { respondWithViews } from '../../../src/http/index.ts';
 import {
   dequeue,
   enqueue,
@@ -269,11 +271,40 @@ test('keys have JSON values, and can be removed', async () => {
 
 test('without the tables, an error says how to make them', async () => {
   const { client } = openForTest(it.servers, { schema: 'elsewhere' });
-  const reading = client.invoke(get('k'));
-  await expect(reading).rejects.toMatchObject({
-    code: 'INVALID_ARGUMENT',
-    message: expect.stringContaining('migrations()') as string,
+  const reading = client.invokeStrong(get('k'));
+  const message = expect.stringMatching(/Nothing was read\..*migrations\(\)/) as string;
+  await expect(reading).rejects.toMatchObject({ code: 'FINAL_FAILED', retryable: false, message });
+});
+
+// @rule REPL-4
+test('a missing table or right is a fault of the server: it is logged, and a browser gets no name of it', async () => {
+  await it.servers.query('primary', 'drop table if exists secrets; create table secrets (id int)');
+  await it.servers.query('primary', 'drop role if exists stranger; create role stranger login');
+  const secrets = defineStatements({
+    missing: { access: 'read', sql: 'select 1 from hidden_table', args: z.object({}), result: oneRow((row) => row) },
+    denied: { access: 'read', sql: 'select 1 from secrets', args: z.object({}), result: oneRow((row) => row) },
+    erase: { access: 'write', sql: 'delete from secrets', args: z.object({}) },
   });
+  const primary = { ...it.servers.connection('primary'), user: 'stranger' };
+  const { client } = openForTest(it.servers, { primary, replicas: [], statements: secrets });
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => printed.mockRestore());
+  const cases: readonly (readonly [Operation, string, string])[] = [
+    [secrets.missing({}), 'read', '42P01'],
+    [secrets.denied({}), 'read', '42501'],
+    [secrets.erase({}), 'written', '42501'],
+  ];
+  for (const [operation, done, cause] of cases) {
+    printed.mockClear();
+    const reply = await respondWithViews(client.invoke(operation, { levels: ['primary'] }));
+    expect(reply.status).toBe(500);
+    const text = await reply.text();
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'FINAL_FAILED', retryable: false } });
+    expect(text).toContain(`Nothing was ${done}.`);
+    expect(text).not.toMatch(/hidden_table|secrets/);
+    expect(printed).toHaveBeenCalledOnce();
+    expect(printed.mock.calls[0]?.map((part) => findSqlState(part))).toContain(cause);
+  }
 });
 
 // @rule REPL-12

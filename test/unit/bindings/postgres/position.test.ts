@@ -50,8 +50,9 @@ test.each([
   ['40001', 'CONFLICT', 'CONFLICT'],
   ['23505', 'CONFLICT', 'CONFLICT'],
   ['25006', 'UNAVAILABLE', 'INVALID_ARGUMENT'],
-  ['42P01', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
-  ['42501', 'FORBIDDEN', 'FORBIDDEN'],
+  ['42P01', 'FINAL_FAILED', 'FINAL_FAILED'],
+  ['42501', 'FINAL_FAILED', 'FINAL_FAILED'],
+  ['3F000', 'FINAL_FAILED', 'FINAL_FAILED'],
   ['53300', 'OVERLOADED', 'OVERLOADED'],
   ['57014', 'TIMEOUT', 'TIMEOUT'],
 ])('SQLSTATE %s: a write is %s, a read is %s', (sqlState, write, read) => {
