@@ -159,11 +159,9 @@ export class SharedRead implements RequestStatus {
   }
 
   get isRequesting(): boolean {
-    return (
-      !!this.#request ||
-      this.#changes.length > 0 ||
-      !(this.#error || this.#view?.final)
-    );
+    if (this.#request || this.#isWriting()) return true;
+    // If the read after a write has failed, no request follows by itself.
+    return !this.#error && !(this.#view?.final && this.#changes.length === 0);
   }
 
   /**

@@ -185,6 +185,30 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await stage.shows('false strong');
   },
 
+  async 'an unknown outcome, and the read after it fails → the guess stays with the error, until a refresh'(stage) {
+    const writer = turn(stage, null);
+    let refresh = (): void => {};
+    const Lamp = (): ReactNode => {
+      const { view, error, pending, ...result } = useCorrectable(LAMP);
+      ({ refresh } = result);
+      return `${format(view)}${pending ? ' pending' : ''} ${error?.code ?? 'no error'}`;
+    };
+    stage.render([writer.node, h(Lamp, { key: 'read' })]);
+    (await stage.binding.next()).view(false, 'strong');
+    await stage.shows('false strong no error');
+    writer.run(true);
+    (await next(stage, 'put')).fail(new CorrectableError('UNKNOWN', 'lost'));
+    const read = await next(stage, 'get');
+    await stage.shows('true optimistic… pending no error');
+    read.fail(new CorrectableError('UNAVAILABLE', 'down'));
+    await stage.shows('true optimistic… UNAVAILABLE');
+    refresh();
+    const again = await next(stage, 'get');
+    await stage.shows('true optimistic… pending UNAVAILABLE');
+    again.view(false, 'strong');
+    await stage.shows('false strong no error');
+  },
+
   async 'a read after a write → never shows the state before it'(stage) {
     const writer = createWriter(stage, 'lamp');
     const show = (isShown: boolean): void =>
