@@ -14,6 +14,7 @@ import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
 import {
+  isOutage,
   isRefusal,
   reportFailure,
   wasReported,
@@ -187,16 +188,20 @@ export async function startReply(
     hasLeft = true;
     correctable.cancel(reason);
   });
-  const report = (error: unknown): void =>
+  const report = (error: unknown, failed = 'a reply with views failed'): void =>
     reportFailure(
       error,
-      'a reply with views failed',
+      `correctables: ${failed}`,
       onError && (() => onError(error)),
     );
-  const reportOperation = (error: unknown): void => {
+  const reportOperation: ReportOperation = (error, level) => {
     if (hasLeft || hasEnded()) return;
-    if (onError !== undefined || !(isRefusal(error) || wasReported(error)))
-      report(error);
+    const isKnown =
+      isRefusal(error) ||
+      wasReported(error) ||
+      // The line of the operation suffices.
+      (level?.isFollowed === false && isOutage(error));
+    if (onError !== undefined || !isKnown) report(error, describeLevel(level));
   };
 
   const lines = followViews(correctable, session, reportOperation);
@@ -241,10 +246,28 @@ interface Line {
 
 const NO_LINE: Partial<Line> = {};
 
+/** A level that failed. */
+interface FailedLevel {
+  readonly name: string;
+  /** Whether a later level has given the final view. */
+  readonly isFollowed: boolean;
+}
+
+/** Reports a failure of the operation, or of one level. */
+type ReportOperation = (error: unknown, level?: FailedLevel) => void;
+
+function describeLevel(level: FailedLevel | undefined): string | undefined {
+  if (level === undefined) return undefined;
+  const outcome = level.isFollowed
+    ? 'and reads go on at the next level'
+    : 'as did the operation';
+  return `the level "${level.name}" failed, ${outcome}`;
+}
+
 async function* followViews(
   correctable: AnyCorrectable,
   session: Session | undefined,
-  report: (error: unknown) => void,
+  report: ReportOperation,
 ): AsyncGenerator<Line, void> {
   const addTokens = createTokenWriter(session);
   let previous: AnyView | undefined;
@@ -298,14 +321,16 @@ function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
  */
 function reportFailedLevels(
   correctable: AnyCorrectable,
-  report: (error: unknown) => void,
+  report: ReportOperation,
   failure?: unknown,
 ): void {
   const { cause } = Object(failure) as { readonly cause?: unknown };
-  for (const error of Object.values(
+  const isFollowed = failure === undefined;
+  for (const [name, error] of Object.entries(
     getForeignSource(correctable)?.extras?.levelErrors ?? {},
   ))
-    if (error !== failure && error !== cause) report(error);
+    if (error !== failure && error !== cause)
+      report(error, { name, isFollowed });
 }
 
 /**

@@ -2,7 +2,11 @@
  * Reports failures to the log of a server. One failure may pass several places
  * that report it: the tier that throws it, and the reply that sends it.
  */
-import { isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type CorrectableError,
+  type ErrorCode,
+} from '../correctable/errors.ts';
 
 /** Refusals of a request. The caller gets the reason, and nothing is broken. */
 const REFUSALS: readonly ErrorCode[] = [
@@ -11,6 +15,19 @@ const REFUSALS: readonly ErrorCode[] = [
   'FORBIDDEN',
   'CONFLICT',
   'DOMAIN',
+];
+
+/**
+ * A store that does not answer. The stack of such an error shows nothing, and
+ * each request fails with it, so one line is printed.
+ */
+const OUTAGES: readonly ErrorCode[] = [
+  'UNAVAILABLE',
+  'OVERLOADED',
+  'TIMEOUT',
+  'ABORTED',
+  'REPLICA_BEHIND',
+  'UNKNOWN',
 ];
 
 /** A longer chain of causes probably contains itself. */
@@ -26,6 +43,11 @@ export function isRefusal(error: unknown): boolean {
   return isCorrectableError(error) && REFUSALS.includes(error.code);
 }
 
+/** Returns whether the store did not answer, so that one line describes it. */
+export function isOutage(error: unknown): error is CorrectableError {
+  return isCorrectableError(error) && OUTAGES.includes(error.code);
+}
+
 /**
  * Passes a failure to `handle`, the handler of the application. Without one, it
  * is printed with `console.error`. Never throws.
@@ -36,6 +58,7 @@ export function reportFailure(
   handle: (() => unknown) | undefined,
 ): void {
   if (handle) runHandler(handle);
+  else if (isOutage(error)) print(`${description}: ${describeOutage(error)}`);
   else print(`${description}:`, error);
 }
 
@@ -74,7 +97,23 @@ function runHandler(handle: () => unknown): void {
   }
 }
 
-function print(description: string, error: unknown): void {
+/** Returns the message, with that of the innermost cause. */
+function describeOutage(error: CorrectableError): string {
+  const { code, message } = error;
+  let inner: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+    const { cause, errors } = Object(inner) as Partial<AggregateError>;
+    // One for each address of a host.
+    const next: unknown = cause ?? errors?.at(-1);
+    if (!isObject(next)) break;
+    inner = next;
+  }
+  const { message: text = '' } = inner as Partial<Error>;
+  const isNamed = message.includes(text);
+  return `${code}: ${message}${isNamed ? '' : ` Cause: ${text}`}`;
+}
+
+function print(...parts: readonly unknown[]): void {
   // oxlint-disable-next-line no-console -- the log of an application that has set none
-  console.error(description, error);
+  console.error(...parts);
 }

@@ -62,7 +62,7 @@ export class OpenedServer implements PostgresServer {
     const { name, config, prepare, driver } = this.#options;
     const { Pool } = await loadDriver(driver);
     if (this.#isClosed) {
-      const message = `${name}: the binding is closed. Nothing was sent.`;
+      const message = `postgres: ${name}: the binding is closed. Nothing was sent.`;
       throw new CorrectableError('UNAVAILABLE', message, { retryable: false });
     }
     const pool: DriverPool = new Pool({

@@ -137,7 +137,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
     openServer(field, value, { prepare, driver });
   const servers = new Map([['primary', open('primary', options.primary)]]);
   for (const [at, replica] of replicas.entries())
-    servers.set(`replica ${at + 1}`, open(`replicas[${at}]`, replica));
+    servers.set(`replicas[${at}]`, open(`replicas[${at}]`, replica));
   const catalogs = Array.isArray(statements)
     ? (statements as readonly Statements[])
     : [statements as Statements];

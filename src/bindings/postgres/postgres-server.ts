@@ -143,9 +143,10 @@ export class PoolServer implements PostgresServer {
       return await pool.connect();
     } catch (cause) {
       const isFull = pool.totalCount >= max;
-      const text = cause instanceof Error ? cause.message : String(cause);
-      const reason = isFull ? `all ${max} connections are in use` : text;
-      const message = `${name}: no connection: ${reason}. Nothing was sent.`;
+      const reason = isFull
+        ? `all ${max} connections are in use`
+        : describeCause(cause);
+      const message = `postgres: ${name}: no connection: ${reason}. Nothing was sent.`;
       throw new CorrectableError(
         isFull ? 'OVERLOADED' : 'UNAVAILABLE',
         message,
@@ -217,6 +218,15 @@ export class PoolServer implements PostgresServer {
       // The read ends with its own result.
     }
   }
+}
+
+/** A host with several addresses fails with an error without a message. */
+function describeCause(cause: unknown): string {
+  const { message, code } = Object(cause) as {
+    message?: string;
+    code?: string;
+  };
+  return message || code || String(cause);
 }
 
 /**

@@ -89,6 +89,6 @@ export function resolveOptions(options: ValkeyOptions): ResolvedOptions {
   };
   const servers = new Map([['primary', open('primary', primary)]]);
   for (const [at, replica] of replicas.entries())
-    servers.set(`replica ${at + 1}`, open(`replicas[${at}]`, replica));
+    servers.set(`replicas[${at}]`, open(`replicas[${at}]`, replica));
   return { servers, prefix, waitForReplicas, waitTimeoutMs };
 }

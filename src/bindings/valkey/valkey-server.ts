@@ -61,7 +61,7 @@ export class ValkeyServer {
     }
     if (this.#isClosed) this.#client.disconnect();
     if (this.ready !== undefined) return this.ready;
-    const message = `${name}: no connection to ${address.host}:${address.port}. Nothing was sent.`;
+    const message = `valkey: ${name}: no connection to ${address.host}:${address.port}. Nothing was sent.`;
     throw new CorrectableError('UNAVAILABLE', message);
   }
 }

@@ -1,5 +1,5 @@
 /** What the binding does when servers of PostgreSQL fail. */
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openRoute, type Direction } from '../../../engines/delay-proxy.ts';
 import { freePorts } from '../../../engines/ports.ts';
@@ -219,6 +219,22 @@ test('a write with an idempotency key whose answer is lost is sent again, and ma
   route.cut();
   await writing;
   expect(await readValue('keyed')).toBe(1);
+});
+
+// @rule REPL-2
+test('the alarm and the error name a replica as its option does', async () => {
+  const onAlarm = vi.fn();
+  const away = { ...it.servers.connection('replica-1'), host: '127.0.0.1', port: 9 };
+  const unreached = openForTest(it.servers, { primary: away, replicas: [away] }).client.invoke(get('named'));
+  const includes = (text: string): string => expect.stringContaining(text) as string;
+  expect(await catchFailure(unreached)).toMatchObject({
+    message: includes('postgres: primary: no connection: connect ECONNREFUSED'),
+    levelErrors: { replica: { message: includes('postgres: replicas[0]: no connection: connect ECONNREFUSED') } },
+  });
+
+  const withoutPosition = { positions: { sql: 'select unknown_position() as lsn' }, onAlarm };
+  await openForTest(it.servers, withoutPosition).client.invokeWeak(get('named'));
+  expect(onAlarm.mock.calls).toMatchObject([[{ message: includes('"replicas[0]"') }]]);
 });
 
 // @rule REPL-4

@@ -62,6 +62,43 @@ describe('sendViews and respondWithViews', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message: 'cold cache' }));
   });
 
+  describe('a store that does not answer', () => {
+    const refused = new Error('connect ECONNREFUSED 10.0.0.1:5432');
+    const createOutage = (server: string): CorrectableError =>
+      new CorrectableError('UNAVAILABLE', `postgres: ${server}: no connection. Nothing was sent.`, {
+        cause: new AggregateError([refused], ''),
+      });
+
+    test('→ one line is printed, with the innermost cause', async () => {
+      const { correctable: served, sink } = create();
+      sink.fail(createOutage('replicas[0]'), 'cache');
+      sink.fail(createOutage('primary'));
+      await expect(request(served)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      expect(printed).toHaveBeenCalledExactlyOnceWith(
+        'correctables: a reply with views failed: UNAVAILABLE: postgres: primary: no connection. Nothing was sent. Cause: connect ECONNREFUSED 10.0.0.1:5432',
+      );
+    });
+
+    test('at one level, before the final view → the line names the level, and that reads go on', async () => {
+      const { correctable: served, sink } = create();
+      sink.fail(createOutage('replicas[0]'), 'cache');
+      sink.view('new', 'origin');
+      expect(await request(served)).toBe('new');
+      expect(printed).toHaveBeenCalledExactlyOnceWith(
+        'correctables: the level "cache" failed, and reads go on at the next level: UNAVAILABLE: postgres: replicas[0]: no connection. Nothing was sent. Cause: connect ECONNREFUSED 10.0.0.1:5432',
+      );
+    });
+
+    test('→ onError gets each failure', async () => {
+      const onError = vi.fn();
+      const { correctable: served, sink } = create();
+      sink.fail(createOutage('replicas[0]'), 'cache');
+      sink.fail(createOutage('primary'));
+      await expect(request(served, { onError })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      expect(onError).toHaveBeenCalledTimes(2);
+    });
+  });
+
   test('a refusal → onError gets it; without one, nothing is printed', async () => {
     const onError = vi.fn();
     for (const options of [{ onError }, {}]) {
