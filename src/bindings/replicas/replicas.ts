@@ -42,9 +42,10 @@ import { WriteRun } from './write-run.ts';
 export interface ReplicasAlarm {
   /**
    * `no-position`: a replica does not know its position. Sessions read at the
-   * primary only, and `lagMs` is unknown.
+   * primary only, and `lagMs` is unknown. `no-token-key`: session tokens leave
+   * the process, for example over HTTP, and there is no `tokenKey`.
    */
-  readonly code: 'no-position';
+  readonly code: 'no-position' | 'no-token-key';
   readonly message: string;
 }
 
@@ -52,8 +53,8 @@ export interface ReplicasAlarm {
 export interface ReplicasOptions {
   /**
    * Signs session tokens: a secret of 16 bytes or more, the same in all
-   * processes. Without it, a session cannot go on in another process. Default:
-   * a random key
+   * processes. Without it, a session cannot go on in another process, nor after
+   * a restart. Default: a random key
    */
   readonly tokenKey?: string | Uint8Array | undefined;
   /** Receives each alarm once. Default: a warning of the process */
@@ -121,16 +122,20 @@ export function openReplicas<Position>(
 class ClientSession implements BindingSession {
   readonly positions: SessionPositions<unknown>;
   readonly #tokens: SessionTokens<SessionState<unknown>>;
+  readonly #onTokens: () => void;
 
   constructor(
     positions: SessionPositions<unknown>,
     tokens: SessionTokens<SessionState<unknown>>,
+    onTokens: () => void,
   ) {
     this.positions = positions;
     this.#tokens = tokens;
+    this.#onTokens = onTokens;
   }
 
   get tokens(): readonly string[] {
+    this.#onTokens();
     return [this.#tokens.seal(this.positions.state)];
   }
 }
@@ -144,6 +149,7 @@ class ReplicatedStore implements ReplicasBinding {
   readonly #store: ReplicaStore;
   readonly #onAlarm: NonNullable<ReplicasOptions['onAlarm']>;
   readonly #tokens: SessionTokens<SessionState<unknown>>;
+  readonly #hasTokenKey: boolean;
   readonly #parts: BindingParts;
   readonly #runs = new Set<ReadRun | WriteRun>();
   /** What was reported, by code. */
@@ -156,6 +162,7 @@ class ReplicatedStore implements ReplicasBinding {
     this.hasIdempotencyKeys = store.hasIdempotencyKeys ?? false;
     this.#store = store;
     this.#onAlarm = options.onAlarm ?? emitWarning;
+    this.#hasTokenKey = options.tokenKey !== undefined;
     this.#tokens = createSessionTokens({
       caller: store.name,
       tokenKey: options.tokenKey,
@@ -195,7 +202,9 @@ class ReplicatedStore implements ReplicasBinding {
     );
     for (const token of tokens)
       positions.continueFrom(this.#tokens.open(token));
-    return new ClientSession(positions, this.#tokens);
+    return new ClientSession(positions, this.#tokens, () =>
+      this.#reportMissingKey(),
+    );
   }
 
   /** Positions are compared by the store, everything else as usual. */
@@ -259,11 +268,25 @@ class ReplicatedStore implements ReplicasBinding {
   }
 
   #reportUnknownPosition(server: string): void {
-    const code = 'no-position';
+    this.#report(
+      'no-position',
+      `the position of the replica "${server}" is unknown. Sessions read at the primary only.`,
+    );
+  }
+
+  /** A client that holds such a token cannot go on without it by itself. */
+  #reportMissingKey(): void {
+    if (this.#hasTokenKey) return;
+    this.#report(
+      'no-token-key',
+      'session tokens leave this process, and no other process accepts them. Requests with them fail with UNAUTHENTICATED after a restart. Pass the option tokenKey: a secret of 16 bytes or more, the same in all processes.',
+    );
+  }
+
+  #report(code: ReplicasAlarm['code'], text: string): void {
     if (this.#reported.has(code)) return;
     this.#reported.add(code);
-    const message = `${this.name}: the position of the replica "${server}" is unknown. Sessions read at the primary only.`;
-    const alarm: ReplicasAlarm = { code, message };
+    const alarm: ReplicasAlarm = { code, message: `${this.name}: ${text}` };
     try {
       const value = this.#onAlarm(alarm);
       if (isThenable(value)) value.then(undefined, () => emitWarning(alarm));

@@ -176,3 +176,23 @@ test('replicas without positions serve no session, which is reported once', asyn
   expect(await collect(client, session)).toEqual(['primary undefined']);
   expect(onAlarm.mock.calls).toMatchObject([[{ code: 'no-position' }]]);
 });
+
+// @rule REPL-7
+test('tokens that leave the process without a tokenKey are reported once', async () => {
+  const onAlarm = vi.fn();
+  const store = new ReplicatedMemory();
+  const binding = replicas(store, { onAlarm });
+  const client = createClient(binding);
+  const session = client.session();
+  await client.invoke(put('k', 1), { session });
+  await client.invoke(get('k'), { session });
+  expect(onAlarm).not.toHaveBeenCalled(); // in this process alone, no key is needed
+  expect(session.tokens).toHaveLength(1);
+  expect(client.session({ tokens: session.tokens }).tokens).toHaveLength(1);
+  const message = expect.stringMatching(/UNAUTHENTICATED.*restart.*tokenKey/) as string;
+  expect(onAlarm.mock.calls).toMatchObject([[{ code: 'no-token-key', message }]]);
+
+  const withKey = createClient(replicas(store, { onAlarm, tokenKey: TOKEN_KEY }));
+  expect(withKey.session().tokens).toBeDefined();
+  expect(onAlarm).toHaveBeenCalledOnce();
+});
