@@ -160,7 +160,12 @@ function openServer(
   value: PostgresConnection,
   { prepare, driver }: ServerOptions,
 ): PostgresServer {
-  if (isNonEmptyString(value)) {
+  check(
+    value !== '',
+    field,
+    `must not be empty. Is a variable of the environment missing? Write ${CALL}`,
+  );
+  if (typeof value === 'string') {
     const config = { connectionString: value };
     return new OpenedServer({ name: field, config, prepare, driver });
   }

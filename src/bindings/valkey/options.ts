@@ -80,6 +80,11 @@ export function resolveOptions(options: ValkeyOptions): ResolvedOptions {
     'must be 1 or more',
   );
   const open = (field: string, value: unknown): ValkeyServer => {
+    check(
+      value !== '',
+      field,
+      `must not be empty. Is a variable of the environment missing? Write ${CALL}`,
+    );
     const address = isNonEmptyString(value)
       ? parseAddress(value, DEFAULT_PORT)
       : undefined;

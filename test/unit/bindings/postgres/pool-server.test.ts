@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { DriverClient, DriverPool, DriverQuery, DriverResult } from '../../../../src/bindings/postgres/driver.ts';
+import { postgres } from '../../../../src/bindings/postgres/index.ts';
 import { PoolServer } from '../../../../src/bindings/postgres/postgres-server.ts';
 
 class FakeClient extends EventEmitter implements DriverClient {
@@ -86,4 +87,11 @@ test('a new connection that breaks before the pool gives it away ends no process
   client.emit('error', new Error('terminating connection due to unexpected postmaster exit'));
   events.emit('error', new Error('the same of an idle connection'));
   expect(server).toBeDefined();
+});
+
+test('an address that is empty is reported as empty', () => {
+  expect(() => postgres({ primary: '' })).toThrow(/^primary: must not be empty/);
+  expect(() => postgres({ primary: 'postgres://10.0.0.1/shop', replicas: [''] })).toThrow(
+    /^replicas\[0\]: must not be/,
+  );
 });
