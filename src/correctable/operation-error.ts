@@ -111,7 +111,11 @@ export function toFinalError(
   level: string | undefined,
 ): CorrectableError {
   if (!isCorrectableError(error)) {
-    const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
+    const failed =
+      level !== undefined && getEffectState(source) === WRITE
+        ? `the write at ${level} failed and may have been made`
+        : `the ${level ?? 'final'} view failed`;
+    const message = `${formatLabel(source.label)}: ${failed}; see cause`;
     return createOperationError(source, 'FINAL_FAILED', message, {
       level,
       cause: error,

@@ -207,6 +207,16 @@ describe('primary-backup: what tiers say', () => {
 });
 
 describe('primary-backup: updates', () => {
+  test('the tier throws → the error says that the write may have been made', async () => {
+    const gone = new Error('database gone');
+    const store = createClient(tiered(['cache', 'database'], { cache: vi.fn(), database: () => Promise.reject(gone) }));
+    await expect(store.invoke(put('home', 1))).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+      message: 'put "home": the write at database failed and may have been made; see cause',
+      cause: gone,
+    });
+  });
+
   test.each([[['weak']], [['weak', 'strong']], [['strong']]] as const)(
     'levels %j → the strongest tier executes it, once',
     async (levels) => {
