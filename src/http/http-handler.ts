@@ -335,7 +335,11 @@ class OperationServer {
 
     const input = isQuery ? parseArgsText(args ?? '{}') : await readBody();
     const submitted = { name, access: spec.access, args: input };
-    return new CheckedOperation(submitted, spec, this.#contract);
+    try {
+      return new CheckedOperation(submitted, spec, this.#contract);
+    } catch (error) {
+      throw isQuery && args === undefined ? adviseArgs(error) : error;
+    }
   }
 
   #openSession(request: RequestLike): BindingSession | undefined {
@@ -429,6 +433,14 @@ function createContext(
     trace: undefined,
     operationId: globalThis.crypto.randomUUID(),
   };
+}
+
+/** Adds to the error of missing arguments how a read gives them. */
+function adviseArgs(error: unknown): unknown {
+  if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return error;
+  const { message, field, cause } = error;
+  const advice = `${message}. The request has no args: add them to its address, as ?args={"id":1}.`;
+  return new CorrectableError('INVALID_ARGUMENT', advice, { field, cause });
 }
 
 function createMethodError(name: string, problem: string): CorrectableError {

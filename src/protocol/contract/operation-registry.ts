@@ -7,6 +7,7 @@
  * arrives. Code in between discards the output: the client, for example, parses
  * to check arguments or to make a key of them.
  */
+import { describeIssue } from './describe-issue.ts';
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import { CorrectableError, check } from '../../correctable/errors.ts';
@@ -184,7 +185,7 @@ export function parseArgsWith(
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = ['args', ...(issue?.path ?? []).map(String)].join('.');
-  const message = `${operation}: ${field}: ${issue?.message ?? 'invalid'}`;
+  const message = `${operation}: ${field}: ${describeIssue(issue, 'invalid')}`;
   throw new CorrectableError('INVALID_ARGUMENT', message, {
     field,
     cause: result.error,

@@ -98,6 +98,18 @@ describe('a page', () => {
     expect(request).not.toHaveBeenCalled();
   });
 
+  test('that forgets the arguments in an address → the error shows how to give them', async () => {
+    const { url } = await open();
+    const forgotten = await fetch(`${url}/bike`);
+    expect(forgotten.status).toBe(400);
+    expect(await forgotten.json()).toMatchObject({
+      error: { code: 'INVALID_ARGUMENT', message: expect.stringContaining('?args={"id":1}') as string },
+    });
+    const wrong = await (await fetch(`${url}/bike?args=${encodeURIComponent('{"id":"x"}')}`)).text();
+    expect(wrong).not.toContain('?args=');
+    expect((await fetch(`${url}/bike?args={"id":7}`)).status).toBe(200);
+  });
+
   test('sends headers of the application, and a read with many arguments as POST', async () => {
     const seen: unknown[] = [];
     const contract = defineContract('values', { ...keyValueOperations });

@@ -2,6 +2,7 @@
  * The Standard Schema interface (standardschema.dev), which zod, valibot and
  * arktype have.
  */
+import { describeIssue } from '../../../protocol/contract/describe-issue.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 export interface Issue {
@@ -76,7 +77,7 @@ export function validateWithSchema(
   const field = [root, ...(issue?.path ?? []).map(formatPathStep)].join('.');
   throw new CorrectableError(
     code,
-    `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`,
+    `${subject}: ${field}: ${describeIssue(issue, 'does not fit')}`,
     {
       field,
     },
