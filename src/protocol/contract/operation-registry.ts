@@ -7,7 +7,7 @@
  * arrives. Code in between discards the output: the client, for example, parses
  * to check arguments or to make a key of them.
  */
-import { describeIssue } from './describe-issue.ts';
+import { describeIssue } from '../../values/describe-issue.ts';
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import { CorrectableError, check } from '../../correctable/errors.ts';

@@ -2,7 +2,7 @@
  * The Standard Schema interface (standardschema.dev), which zod, valibot and
  * arktype have.
  */
-import { describeIssue } from '../../../protocol/contract/describe-issue.ts';
+import { describeIssue } from '../../../values/describe-issue.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 export interface Issue {

@@ -1,6 +1,6 @@
 /** Messages of issues without a locale. */
 import { expect, test } from 'vitest';
-import { describeIssue } from '../../../../src/protocol/contract/describe-issue.ts';
+import { describeIssue } from '../../../src/values/describe-issue.ts';
 
 test.each([
   ['of zod/mini', { message: 'Invalid input', expected: 'number' }, 'Invalid input: expected number'],
