@@ -3,6 +3,7 @@
  * and without; all beside one site as in the paper, and spread over three sites. There, the paper's rule, which uses
  * only a fixed threshold, is measured too. Promises that were kept or revoked are counted in the history of each sale.
  */
+import { UsageError } from '../../engines/usage-error.ts';
 import { writeFileSync } from 'node:fs';
 import { SHARED } from '../../demo/tickets/stores/store.ts';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
@@ -37,7 +38,7 @@ export const tickets: Bench = {
 };
 
 async function run({ quick, binding = 'redblue', history, progress }: Settings): Promise<Outcome> {
-  if (!isBinding(binding)) throw new RangeError(`--binding: one of ${BINDINGS.join(', ')}, not "${binding}"`);
+  if (!isBinding(binding)) throw new UsageError(`--binding takes one of ${BINDINGS.join(', ')}, not "${binding}"`);
   // ZooKeeper's own recipe lists the whole queue for each ticket. With twice as many tickets, a sale takes minutes.
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
   const rounds = quick ? 2 : 6;

@@ -9,7 +9,12 @@ test.each([
   [
     'a store that there is not',
     ['ads', '--binding', 'mongo'],
-    '--binding takes one of redblue, cassandra, not "mongo"',
+    '--binding takes one of redblue, cassandra, postgres, not "mongo"',
+  ],
+  [
+    'a store that others have',
+    ['tickets', '--binding', 'mongo'],
+    '--binding takes one of redblue, zookeeper, postgres',
   ],
   ['an option that there is not', ['server', '--quik'], 'no option "quik": there are --json, --quick, '],
   ['an option of others', ['core', '--way', '2'], 'core does not go by --way: it has none of its own'],
