@@ -1,11 +1,15 @@
 /**
  * Checks that a wild clock affects no other site: while it is far ahead of the
- * others, they show none of its stamps. Nothing is claimed once another site
- * has started with a clock that was set back (RB-Q2): that site can learn the
- * time from other clocks only, and the wild one may be the first that it hears.
+ * others, they show none of its stamps.
+ *
+ * The exception is a site that has started with a clock that was set back
+ * (RB-Q2). It can get the time from other sites only, and the first one may be
+ * the one with the wild clock. Other sites may show the blue operations that
+ * this site has accepted and passed on, and red ones, as it may lead their log.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
+import type { OperationId } from '../../../server/records/records.ts';
 import {
   isRed,
   assertProperty,
@@ -24,7 +28,10 @@ export class ClockChecker implements Checker {
   readonly name = 'clocks';
   readonly #sites: readonly SiteWithClock[];
   readonly #maxSkewMs: number;
+  /** The sites whose present start began with a clock that was set back. */
   readonly #startedBehind = new Set<Origin>();
+  /** The operations that these sites have shown. */
+  readonly #passedOn = new Set<OperationId>();
 
   /** @param sites the array of all sites, to which more may be added later */
   constructor(sites: readonly SiteWithClock[], maxSkewMs: number) {
@@ -37,15 +44,22 @@ export class ClockChecker implements Checker {
     if (clock === undefined) return;
     const behindMs = clock.highestWallMs - clock.wallMs;
     if (behindMs > this.#maxSkewMs) this.#startedBehind.add(site);
+    else this.#startedBehind.delete(site);
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
     // A site accepts its own stamps, and shows at a start what it had accepted
     // before.
     if (operation.site === site) return;
+    if (this.#startedBehind.has(site)) this.#passedOn.add(operation.id);
+    if (this.#passedOn.has(operation.id)) return;
+
     const author = this.#sites.find(({ origin }) => origin === operation.site);
     const others = this.#sites.filter((other) => other !== author);
-    if (others.some(({ origin }) => this.#startedBehind.has(origin))) return;
+    const mayLeadBehind = others.some(({ origin }) =>
+      this.#startedBehind.has(origin),
+    );
+    if (isRed(operation) && mayLeadBehind) return;
     const limitMs =
       Math.max(...others.map(({ clock }) => clock.highestWallMs)) +
       this.#maxSkewMs;
