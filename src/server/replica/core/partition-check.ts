@@ -1,6 +1,7 @@
 /**
- * Whether an execution stays in its home partition. One red log orders it, so
- * that log has to order all rows that it reads or writes.
+ * Finds the partitions whose rows an execution reads or writes. A red write with
+ * rows of several partitions is executed as a global. A strong read with such
+ * rows fails, because it has a place in one red log only.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { parseName, type ReadSet } from '../../generator/read-set.ts';
@@ -17,10 +18,10 @@ export interface PartitionedRun {
   readonly choice: Choice | undefined;
 }
 
-/** An operation, and the ordinal of its home partition. */
-interface Homed {
-  readonly plan: Pick<OperationPlan, 'name' | 'partition' | 'partitionBy'>;
-  readonly partition: number;
+/** The name of an operation, and the ordinal of its home partition. */
+interface HomedOperation {
+  readonly name: string;
+  readonly home: number;
 }
 
 export class PartitionCheck {
@@ -33,17 +34,22 @@ export class PartitionCheck {
   }
 
   /**
-   * Returns why the red log of its home cannot order an execution, if so. If
-   * that is an error, nothing of the operation is done.
+   * Returns why a strong read has no answer, if so: it has read rows of
+   * partitions beside its home.
    */
-  findProblem(run: PartitionedRun, homed: Homed): CorrectableError | undefined {
-    const others = this.findOthers(run, homed);
+  findReadProblem(
+    reads: ReadSet,
+    plan: OperationPlan,
+    home: number,
+  ): CorrectableError | undefined {
+    const run = { reads, choice: undefined };
+    const others = this.findOthers(run, { name: plan.name, home });
     if (others.length === 0) return undefined;
     const { names } = this.#partitions;
     const format = (partition: number): string => `'${names[partition]}'`;
     return otherPartitionError(
-      homed,
-      format(homed.partition),
+      plan,
+      format(home),
       others.map(format).join(', '),
     );
   }
@@ -55,18 +61,20 @@ export class PartitionCheck {
    * @throws CorrectableError `FINAL_FAILED` if no log orders a row that it
    * changes
    */
-  findOthers(run: PartitionedRun, homed: Homed): readonly number[] {
-    const { choice, reads } = run;
+  findOthers(
+    { choice, reads }: PartitionedRun,
+    { name, home }: HomedOperation,
+  ): readonly number[] {
     const unordered = choice?.effects.find(
       ({ table, key }) => this.#partitions.ofRow(table, key) === undefined,
     );
-    if (unordered !== undefined) throw unorderedError(homed, unordered);
+    if (unordered !== undefined) throw unorderedError(name, unordered);
     const touched = new Set<number>();
     for (const { table, key } of choice?.effects ?? [])
       this.#addRow(touched, table, key);
-    for (const name of reads.names) this.#addName(touched, name);
+    for (const item of reads.names) this.#addName(touched, item);
     for (const range of reads.ranges) this.#addRange(touched, range);
-    touched.delete(homed.partition);
+    touched.delete(home);
     return [...touched].toSorted((a, b) => a - b);
   }
 
@@ -117,24 +125,21 @@ function findCommonPrefix({
   return isInside ? from.slice(0, end + 1) : undefined;
 }
 
-function unorderedError(
-  { plan: { name } }: Homed,
-  { table }: Effect,
-): CorrectableError {
+function unorderedError(name: string, { table }: Effect): CorrectableError {
   const message = `'${name}' is red here and changes the table '${table}', which has partition: 'none'. Nothing was done. Change the table by blue operations only, or give it a partition.`;
   return createError(name, message);
 }
 
 function otherPartitionError(
-  { plan: { name, partition, partitionBy } }: Homed,
+  { name, partition, partitionBy }: OperationPlan,
   home: string,
   others: string,
 ): CorrectableError {
   const isDeclared = partition !== undefined || partitionBy !== undefined;
   const advice = isDeclared
-    ? 'Let it use rows of one partition, or put what it only reads into a table with partition: none'
-    : 'Declare partitionBy, or partition, for it in the contract';
-  const message = `'${name}' is ordered in the partition ${home}, and uses rows of ${others}. Nothing was done. ${advice}.`;
+    ? "Read rows of one partition, read at the level causal, or put what you only read into a table with partition: 'none'"
+    : 'Declare partitionBy, or partition, for it in the contract, or read at the level causal';
+  const message = `'${name}' is ordered in the partition ${home} as a strong read, and reads rows of ${others}. ${advice}.`;
   return createError(name, message);
 }
 

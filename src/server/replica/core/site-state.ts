@@ -72,8 +72,8 @@ export class SiteState {
    */
   readonly pipelined: Overlay;
   /**
-   * Whether executions stay in one partition. It is `undefined` if they cannot
-   * leave it.
+   * Finds the partitions of executions. It is `undefined` if all rows are in
+   * `main`.
    */
   readonly partitionCheck: PartitionCheck | undefined;
   readonly #service: Service;
@@ -186,12 +186,11 @@ export class SiteState {
     if (partitionCheck === undefined) return this.read(input);
     try {
       const run = this.#generators.run(input, undefined, true);
-      const homed = { plan: input.plan, partition: home };
-      const { choice, reply, domainError } = run;
+      const { reads, choice, reply, domainError } = run;
       if (choice !== undefined) return declaredReadError(input, choice);
-      const problem = partitionCheck.findProblem(run, homed);
+      const problem = partitionCheck.findReadProblem(reads, input.plan, home);
       if (problem !== undefined) return problem;
-      return isHeld(run.reads) ? undefined : (domainError ?? reply);
+      return isHeld(reads) ? undefined : (domainError ?? reply);
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;
@@ -210,8 +209,9 @@ export class SiteState {
   applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects, partition = 0 } = operation;
     const entry = this.#origins.logs[partition] ?? RED;
-    // It comes after all red operations before it in its log, whether or not its site has
-    // seen them. So a row that it only writes needs no certification.
+    // It comes after all red operations before it in its log, whether or not
+    // its site has seen them. So a row that it only writes needs no
+    // certification.
     const stamp = {
       time: version,
       site,

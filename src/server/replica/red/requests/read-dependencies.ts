@@ -46,16 +46,17 @@ export interface ReadDependencies {
 export function toStableRun(
   { state, options }: ReplicaCore,
   outcome: GeneratorOutcome,
-  { partition, submission: { plan } }: RunSource,
+  { partition: home, submission }: RunSource,
 ): StableRun {
   const { service } = options;
   const reads = findCertifiedReads(outcome, service.tables);
   const { version, partitionCheck } = state;
   const { choice } = outcome;
-  const homed = { plan, partition };
-  const others = partitionCheck?.findOthers({ reads, choice }, homed) ?? [];
+  const { name } = submission.plan;
+  const run = { reads, choice };
+  const others = partitionCheck?.findOthers(run, { name, home }) ?? [];
   if (others.length === 0) return { outcome, reads, version };
-  checkReply(service, choice, plan.name);
+  checkReply(service, choice, name);
   const all = findGlobalReads(reads, choice, service.tables);
   return { outcome, reads: all, version, others };
 }

@@ -13,7 +13,6 @@ import type {
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { SubmissionIdentity } from '../../core/submissions.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
-import type { OperationPlan } from '../../../service/operation-plan.ts';
 import { getMaxEntry } from '../../../records/vector.ts';
 
 /**
@@ -32,7 +31,7 @@ export interface RecordSource {
   readonly partition: number;
   attempt: number;
   readonly submission: {
-    readonly plan: Pick<OperationPlan, 'name' | 'partition' | 'partitionBy'>;
+    readonly plan: { readonly name: string };
     readonly identity?: SubmissionIdentity | undefined;
   };
 }
@@ -46,8 +45,7 @@ export function createOwnDraft(
   { choice }: GeneratorOutcome,
   partition: number,
 ): RecordSource {
-  const name = choice?.shadow ?? '';
-  const plan = { name, partition: undefined, partitionBy: undefined };
+  const plan = { name: choice?.shadow ?? '' };
   return { id, partition, attempt: 0, submission: { plan } };
 }
 
