@@ -120,12 +120,14 @@ export function reportWritesWithoutPartition(
   onAlarm: OnAlarm,
 ): void {
   for (const name of listWritesWithoutPartition(service)) {
+    const cost =
+      'With rows of another partition it takes a round trip more, and holds them meanwhile';
     const advice =
       "Declare partitionBy with an argument, or partition, in its contract: partition: 'main' if all its rows are there";
     onAlarm({
       kind: 'operation-without-partition',
       site,
-      message: `The operation '${name}' may be red and names no partition, so main orders it. It fails if it needs rows of another partition. ${advice}.`,
+      message: `The operation '${name}' may be red and names no partition, so main orders it. ${cost}. ${advice}.`,
     });
   }
 }
