@@ -31,6 +31,3 @@ export function getProposer(record: RedRecord): Origin {
   if (record.kind !== 'operation') return record.site;
   return record.proposer ?? record.site;
 }
-
-export const getHome = ({ partition = 0 }: GlobalOperation): number =>
-  partition;

@@ -106,7 +106,6 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly #earlySubmissions = new Fifo<Submission>();
   /** By the ordinal of the partition. */
   readonly #provenRedCounts: readonly number[];
-  #redDelivered: RedDelivered;
 
   constructor(
     options: ReplicaOptions,
@@ -137,7 +136,6 @@ export class Replica implements ReplicaCore, SavedParts {
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
     this.#provenRedCounts = found.provenRedCounts;
-    this.#redDelivered = this.#countDelivered();
     this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
     lastStamps[options.site] = Math.max(
@@ -167,10 +165,6 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   get redDelivered(): RedDelivered {
-    return this.#redDelivered;
-  }
-
-  #countDelivered(): RedDelivered {
     const { orders, order } = this.red;
     return orders.length === 1
       ? order.deliveredCount
@@ -278,7 +272,6 @@ export class Replica implements ReplicaCore, SavedParts {
 
   #deliver(order: RedOrder, record: RedRecord): void {
     order.deliver(record);
-    this.#redDelivered = this.#countDelivered();
     const place = order.deliveredCount;
     const isProven = place <= this.getProvenRedCount(order.partition);
     if (record.kind === 'member')

@@ -1,9 +1,8 @@
 /** The parts of a site that a planted fault can replace, and the operations of the world of globals. */
 import { toFieldName } from '../../../src/server/generator/read-set.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
-import { isGlobal } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { GlobalOperation, RedOperation, RedRecord } from '../../../src/server/records/records.ts';
+import type { RedOperation, RedRecord } from '../../../src/server/records/records.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
 import { HoldTable, type RowPartitions } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
@@ -70,7 +69,3 @@ export function getOthers({ home, reads, writes }: Rows): number[] {
 export function getRowsWritten({ effects }: RedOperation): readonly string[] {
   return effects.map(({ key }) => key);
 }
-
-export const getPartitionOf = (operation: RedOperation): number => (operation as GlobalOperation).partition ?? 0;
-
-export const isGlobalOperation = isGlobal;

@@ -8,18 +8,15 @@
  */
 import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
 import type { CertificationDecision } from '../../../records/certification-result.ts';
-import {
-  getExecutionName,
-  getHome,
-  isGlobal,
-} from '../../../records/global-records.ts';
+import { getExecutionName, isGlobal } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
-import type {
-  ExecutionName,
-  GlobalOperation,
-  GlobalRecord,
-  HoldStamp,
-  RedRecord,
+import {
+  getPartition,
+  type ExecutionName,
+  type GlobalOperation,
+  type GlobalRecord,
+  type HoldStamp,
+  type RedRecord,
 } from '../../../records/records.ts';
 import type { Vector } from '../../../records/vector.ts';
 import type { Hold, HoldTable } from '../order/hold-table.ts';
@@ -31,14 +28,15 @@ const MAX_PARALLEL_REFUSALS = 3;
  * Returns for how long a refused global waits before it is executed again. Two
  * globals may refuse each other, so the time is random.
  *
+ * @param refusals how often executions of the operation were refused
  * @param random from 0 to 1
  */
 export function getRetryDelayMs(
-  attempt: number,
+  refusals: number,
   resendAfterMs: number,
   random: number,
 ): number {
-  return (random * attempt * resendAfterMs) / 4;
+  return (random * refusals * resendAfterMs) / 4;
 }
 
 /** How far a site has got. */
@@ -103,7 +101,7 @@ export interface PendingGlobal {
 }
 
 export class GlobalCoordinator {
-  protected readonly options: CoordinatorOptions;
+  readonly #options: CoordinatorOptions;
   readonly #own = new Map<ExecutionName, OwnExecution>();
   readonly #committed = new Map<ExecutionName, CommittedGlobal>();
   readonly #since = new Map<ExecutionName, SeenTimes>();
@@ -113,7 +111,7 @@ export class GlobalCoordinator {
   #wakeAtMs: number | undefined;
 
   constructor(options: CoordinatorOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /**
@@ -122,11 +120,6 @@ export class GlobalCoordinator {
    */
   get wakeAtMs(): number | undefined {
     return this.#wakeAtMs;
-  }
-
-  /** Executions of this start that are not decided. */
-  get ownCount(): number {
-    return this.#own.size;
   }
 
   /**
@@ -211,7 +204,7 @@ export class GlobalCoordinator {
         this.#committed.set(execution, { stamp, awaited });
       return undefined;
     }
-    const end = this.#getEnd(getHome(operation), execution);
+    const end = this.#getEnd(getPartition(operation), execution);
     return end === 'committed' ? undefined : this.#endOwn(execution);
   }
 
@@ -240,13 +233,13 @@ export class GlobalCoordinator {
   ): void {
     const { others } = operation;
     const isBegun = this.#proposed.has(execution);
-    const logs = [getHome(operation), ...others];
+    const logs = [getPartition(operation), ...others];
     if (!isBegun && !logs.every((log) => site.isReachable(log))) return;
     for (const partition of others) {
       this.#propose(execution, partition, {
         kind: 'hold',
         id: operation.id,
-        site: this.options.site,
+        site: this.#options.site,
         ...inLog(partition),
         operation,
       });
@@ -257,8 +250,8 @@ export class GlobalCoordinator {
   #advance(pending: PendingGlobal, site: SiteProgress): void {
     const { execution, operation, holds } = pending;
     const since = this.#getSince(pending, site.nowMs);
-    const committed = this.findCommitStamp(execution, getHome(operation));
-    if (committed !== undefined || this.cannotCommit(execution, operation)) {
+    const committed = this.#findCommitStamp(execution, getPartition(operation));
+    if (committed !== undefined || this.#cannotCommit(execution, operation)) {
       since.end ??= site.nowMs;
       this.#release(pending, site, since.end, committed);
     } else if (holds.size === operation.others.length)
@@ -270,7 +263,7 @@ export class GlobalCoordinator {
   #finish(pending: PendingGlobal, site: SiteProgress, sinceMs: number): void {
     const { execution, operation, holds } = pending;
     const { snapshot, others } = operation;
-    const home = getHome(operation);
+    const home = getPartition(operation);
     if (this.#own.has(execution)) {
       if (!site.isDurable(snapshot)) return;
     } else {
@@ -286,7 +279,7 @@ export class GlobalCoordinator {
     this.#propose(execution, home, {
       ...operation,
       holds: stamps,
-      proposer: this.options.site,
+      proposer: this.#options.site,
     });
   }
 
@@ -310,17 +303,13 @@ export class GlobalCoordinator {
     if (this.#isLate(sinceMs, site.nowMs, attempt)) this.abort(pending);
   }
 
-  protected abort({
-    execution,
-    operation: { id, ...operation },
-  }: PendingGlobal): void {
-    const partition = operation.partition ?? 0;
-    const { site } = this.options;
-    this.#propose(execution, partition, {
+  protected abort({ execution, operation }: PendingGlobal): void {
+    const home = getPartition(operation);
+    this.#propose(execution, home, {
       kind: 'abort',
-      id,
-      site,
-      ...inLog(partition),
+      id: operation.id,
+      site: this.#options.site,
+      ...inLog(home),
       execution,
     });
   }
@@ -336,7 +325,7 @@ export class GlobalCoordinator {
     sinceMs: number,
     stamp?: number,
   ): void {
-    const home = getHome(operation);
+    const home = getPartition(operation);
     if (stamp !== undefined && !site.isApplied(home, stamp)) return;
     for (const partition of holds.keys()) {
       if (!site.isLeader(partition) && !this.#isLate(sinceMs, site.nowMs))
@@ -344,7 +333,7 @@ export class GlobalCoordinator {
       this.#propose(execution, partition, {
         kind: 'release',
         id: operation.id,
-        site: this.options.site,
+        site: this.#options.site,
         ...inLog(partition),
         execution,
         home,
@@ -368,7 +357,7 @@ export class GlobalCoordinator {
 
   /** Whether a time has passed, for sites that only help. */
   #isLate(sinceMs: number, nowMs: number, times = 1): boolean {
-    const atMs = sinceMs + times * this.options.resendAfterMs;
+    const atMs = sinceMs + times * this.#options.resendAfterMs;
     if (nowMs >= atMs) return true;
     this.#wakeAtMs = Math.min(this.#wakeAtMs ?? atMs, atMs);
     return false;
@@ -379,7 +368,7 @@ export class GlobalCoordinator {
       ExecutionName,
       PendingGlobal & { holds: Map<number, Hold> }
     >();
-    for (const [partition, { standing }] of this.options.tables.entries()) {
+    for (const [partition, { standing }] of this.#options.tables.entries()) {
       for (const [execution, hold] of standing) {
         const { operation } = hold;
         const item = pending.get(execution);
@@ -406,22 +395,16 @@ export class GlobalCoordinator {
   }
 
   /** Returns the stamp of the record in the home log, if it has committed. */
-  protected findCommitStamp(
-    execution: ExecutionName,
-    home: number,
-  ): number | undefined {
-    const end = this.options.tables[home]?.getEnd(execution);
+  #findCommitStamp(execution: ExecutionName, home: number): number | undefined {
+    const end = this.#options.tables[home]?.getEnd(execution);
     if (end?.how === 'committed') return end.stamp;
     return this.#committed.get(execution)?.stamp;
   }
 
   /** Whether the execution has ended in its home, or a hold was refused. */
-  protected cannotCommit(
-    execution: ExecutionName,
-    operation: GlobalOperation,
-  ): boolean {
+  #cannotCommit(execution: ExecutionName, operation: GlobalOperation): boolean {
     return (
-      this.#getEnd(getHome(operation), execution) === 'never' ||
+      this.#getEnd(getPartition(operation), execution) === 'never' ||
       operation.others.some(
         (other) => this.#getEnd(other, execution) === 'refused',
       )
@@ -429,11 +412,11 @@ export class GlobalCoordinator {
   }
 
   #getEnd(partition: number, execution: ExecutionName): string | undefined {
-    return this.options.tables[partition]?.getEnd(execution)?.how;
+    return this.#options.tables[partition]?.getEnd(execution)?.how;
   }
 
   #isStanding(partition: number, execution: ExecutionName): boolean {
-    const standing = this.options.tables[partition]?.standing;
+    const standing = this.#options.tables[partition]?.standing;
     return standing?.has(execution) === true;
   }
 
