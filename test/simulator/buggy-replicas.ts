@@ -139,7 +139,7 @@ class GatelessRedOrder extends RedOrder {
 
 class LocalReadRedPath extends RedPath {
   override read(_id: string, submission: Submission): void {
-    this.replyToRead(submission);
+    this.replyToRead(submission, this.homeOf(submission));
   }
 }
 

@@ -340,10 +340,8 @@ export class RedPath {
    * unknown.
    */
   endWaiting(endsProposed: boolean, partition: number): void {
-    const [reads, admission] = [
-      this.#reads[partition],
-      this.admissions[partition],
-    ];
+    const reads = this.#reads[partition];
+    const admission = this.admissions[partition];
     if (reads === undefined || admission === undefined) return;
     for (const { submission, record } of reads.takeAll()) {
       this.#core.emit({ kind: 'withdraw', record });
@@ -433,7 +431,7 @@ export class RedPath {
         return this.end(order, id, expiredError());
       case 'marker':
         return this.#passMarker(order, id);
-      // See `#passGlobal`.
+      // `#passGlobal` has done all that these need.
       case 'grant':
       case 'refuse':
       case 'release':
@@ -442,7 +440,7 @@ export class RedPath {
     }
   }
 
-  /** Only one of several logs has records of globals. */
+  /** With one log there are no globals. */
   #passGlobal(
     order: RedOrder,
     record: RedRecord,
@@ -486,12 +484,11 @@ export class RedPath {
   #passMarker({ partition }: RedOrder, id: OperationId): void {
     this.#proposals.onMarker(id, partition);
     const submission = this.#reads[partition]?.end(id);
-    if (submission !== undefined) this.replyToRead(submission);
+    if (submission !== undefined) this.replyToRead(submission, partition);
   }
 
-  protected replyToRead(submission: Submission): void {
+  protected replyToRead(submission: Submission, home: number): void {
     const { coverage, nowMs, options } = this.#core;
-    const home = this.homeOf(submission);
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run: () => this.#readAtPlace(submission, home),
@@ -582,15 +579,19 @@ export class RedPath {
     const isAllKnown =
       this.#proposals.hasMarkerPassed(request.partition) &&
       !this.#core.hasWaiter(request.id);
+    const { waitsFor } = this.admissions[request.partition] as RedAdmission;
     for (const waiter of request.waiters)
-      this.#replyDropped(waiter, isAllKnown);
+      this.#replyDropped(waiter, isAllKnown, waitsFor);
     for (const follower of this.#requests.drop(request))
       this.#executions.release(follower);
     this.#proposals.dropUnwanted();
   }
 
-  #replyDropped(submission: Submission, isAllKnown: boolean): void {
-    const { waitsFor } = this.admissionOf(submission);
+  #replyDropped(
+    submission: Submission,
+    isAllKnown: boolean,
+    waitsFor: string | undefined,
+  ): void {
     if (waitsFor === undefined) {
       const error = droppedError(submission, isAllKnown);
       this.#core.reply(submission, 'strong', error);

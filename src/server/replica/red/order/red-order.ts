@@ -44,7 +44,7 @@ type CertifierFactory = (
   holds: HoldTable | undefined,
 ) => Certifier;
 
-/** Of `main`. */
+/** The ordinal of the partition `main`. */
 const MAIN = 0;
 
 export class RedOrder {
@@ -151,7 +151,8 @@ export class RedOrder {
   takePassable(): GateItem | undefined {
     const next = this.#gate.first;
     if (next === undefined || !this.mayPass(next.record)) return undefined;
-    if (!this.#hasAwaited(next)) return undefined;
+    // With one log no record waits for another log.
+    if (this.holds !== undefined && !this.#hasAwaited(next)) return undefined;
     return this.#gate.shift();
   }
 
