@@ -1,6 +1,7 @@
 /**
  * Whether red operations of one partition can be ordered, as far as the
- * connections of this site show. They need the leader and a majority of the sites.
+ * connections of this site show. They need the leader and a majority of the
+ * voters.
  */
 import type { Origin, Origins } from '../../records/origin.ts';
 
@@ -78,12 +79,16 @@ export class RedReach {
     const missing = this.#findMissing();
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
     if (missing.length === 0) return undefined;
+    const voters =
+      partition === undefined
+        ? 'the sites'
+        : `the voters of the partition '${partition}'`;
     const ordered =
       partition === undefined
         ? 'them'
         : `those of the partition '${partition}'`;
     return site === leader
-      ? `a majority of the sites, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
+      ? `a majority of ${voters}, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
       : `the site ${names}, which orders ${ordered} and is not connected to ${origins.getName(site)}`;
   }
 
