@@ -237,7 +237,7 @@ export function simulateService(
       runs,
     );
   };
-  // If the second run diverges, requests that only it makes are drawn anew.
+  // If the second run diverges, it draws the requests that only it makes.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
   const difference = describeDifference(

@@ -103,8 +103,8 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 };
 
 /**
- * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type them by `Schema`
- * would create thousands of types for each operation.
+ * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type
+ * them by `Schema` would create thousands of types for each operation.
  */
 export interface TypedSpec<A, R> {
   readonly access: Access;

@@ -89,7 +89,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   checkField(
     value['partitions'] === undefined,
     'partitions',
-    'must be left out: only the sites of one process, as serve has them, can have several partitions so far',
+    'must be left out: only the sites of one process, as serve has them, can have several partitions',
   );
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;

@@ -2,7 +2,7 @@
  * Finds rows that come back: one site writes to a row while another one removes
  * it. A removal deletes only what was written before it (RedBlue, OSDI 2012,
  * Figure 7), so a later write brings the row back. That is intended if the
- * write creates the row anew, for example a line of a cart. So a row is
+ * write creates the row again, for example a line of a cart. So a row is
  * reported only if it has lost fields that the write does not set.
  */
 import {

@@ -119,7 +119,9 @@ export class GeneratorRunner {
   readonly #limits: GeneratorLimits;
   readonly #sizeLimits: { readonly maxRedBytes?: number };
   readonly #allowsArgChanges: boolean;
-  /** Whether the run that began last lists what it reads, although it is a read. */
+  /**
+   * Whether the run that began last lists what it reads, although it is a read.
+   */
   #notesReads = false;
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
   readonly #checkChoice: GeneratorPorts['checkChoice'];

@@ -29,7 +29,7 @@ export function getLogKinds(
   return [...LOG_KINDS, ...new Set(partitions)];
 }
 
-/** Returns the positions alone of something that has others fields too. */
+/** Returns the positions of an object that has other fields too. */
 export function pickPositions(found: LogPositions): LogCounts {
   const picked: LogCounts = { local: found.local, red: found.red };
   for (const kind of getLogKinds(found)) picked[kind] = found[kind] ?? 0;

@@ -13,7 +13,7 @@ const MAX_DEPTH = 16;
 
 type SchemaDef = Readonly<Record<string, unknown>>;
 
-/** Returns whether a schema of this definition fulfils a rule. */
+/** Returns whether a schema of this definition fulfills a rule. */
 type Rule = (def: SchemaDef, depth: number) => boolean;
 
 /**
@@ -26,11 +26,11 @@ export function describeArgumentProblem(
 ): string | undefined {
   const find: Rule = ({ shape }) =>
     Object.hasOwn((shape ?? {}) as object, name);
-  if (!fulfils(args, find))
+  if (!fulfills(args, find))
     return `there is no argument '${name}' in every call. Name one that is text, as z.string()`;
   const isTextThere: Rule = ({ shape }, depth) =>
-    fulfils((shape as SchemaDef)[name], isText, depth);
-  if (fulfils(args, isTextThere)) return undefined;
+    fulfills((shape as SchemaDef)[name], isText, depth);
+  if (fulfills(args, isTextThere)) return undefined;
   return `the argument '${name}' is not text in every call. Name one that is, as z.string()`;
 }
 
@@ -59,10 +59,10 @@ function isString(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-/** Returns whether each value that the schema may return fulfils the rule. */
-function fulfils(schema: unknown, rule: Rule, depth = 0): boolean {
+/** Returns whether each value that the schema may return fulfills the rule. */
+function fulfills(schema: unknown, rule: Rule, depth = 0): boolean {
   if (!isSchemaPart(schema) || depth > MAX_DEPTH) return false;
-  const inner = (part: unknown): boolean => fulfils(part, rule, depth + 1);
+  const inner = (part: unknown): boolean => fulfills(part, rule, depth + 1);
   const { def } = schema._zod;
   switch (def['type']) {
     case 'union':

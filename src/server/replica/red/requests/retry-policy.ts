@@ -131,7 +131,7 @@ function describeConflict(
     case 'window':
       return 'so many red operations came before it that what they changed is no longer known (its site is far behind)';
     case 'held':
-      return `another operation over several partitions held what it reads or writes (lastly ${formatName(conflict.name)})`;
+      return `an operation over several partitions held what it reads or writes (lastly ${formatName(conflict.name)})`;
     case 'predecessor':
     case undefined:
       return 'red operations before it had changed what it reads or writes';
