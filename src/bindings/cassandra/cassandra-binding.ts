@@ -30,6 +30,7 @@ import {
   type FinalLevel,
   type Level,
 } from './consistency-levels.ts';
+import { addStatements } from '../shared/statements/statement-operations.ts';
 import { findKeyspaces } from './statements/cql-text.ts';
 import {
   resolveOptions,
@@ -40,7 +41,6 @@ import { createDriverReads } from './driver-reads.ts';
 import { createStatementPlanner, type Planner } from './statement-plan.ts';
 import { ReadRun, type OperationCall } from './read-run.ts';
 import { SessionGuarantees } from './session-guarantees/session-guarantees.ts';
-import { getStatements } from './statements/statements.ts';
 import {
   ReadStatsCollector,
   type ReadStats,
@@ -134,14 +134,17 @@ class CassandraStore implements CassandraBinding {
       preliminaryReplies,
     } = options;
     const { read, write, singleDataCenter } = options;
-    const statements = options.statements.flatMap(getStatements);
     this.#options = options;
     this.#levels = ['weak', getFinalLevel(read, write, singleDataCenter)];
-    this.#planners = getPlanners(options);
+    this.#planners = addStatements(
+      createKeyValuePlanners(options),
+      options.statements,
+      createStatementPlanner,
+    );
     this.#cluster = new Cluster(options, [
       ...new Set([
         keyspace,
-        ...statements.flatMap(({ cql }) => findKeyspaces(cql)),
+        ...options.statements.flatMap(({ cql }) => findKeyspaces(cql)),
       ]),
     ]);
     const driverReads = createDriverReads(this.#cluster);
@@ -289,23 +292,3 @@ const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set([
  */
 const NO_TRANSACTIONS =
   'Cassandra has no state that covers several partitions, and no conditional write over them, so it cannot certify a transaction. For one key, use a statement with IF (a lightweight transaction). For several keys, keep them in a RedBlue service or in ZooKeeper';
-
-const RESERVED_NAMES: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);
-
-function getPlanners(options: ResolvedOptions): ReadonlyMap<string, Planner> {
-  const planners = new Map(createKeyValuePlanners(options));
-  for (const statement of options.statements.flatMap(getStatements)) {
-    const { name } = statement;
-    if (planners.has(name)) {
-      const reason = RESERVED_NAMES.has(name)
-        ? 'the binding has an operation of this name'
-        : 'two statements have this name';
-      throw createInvalidArgumentError(
-        `statements.${name}`,
-        `${reason}: choose another`,
-      );
-    }
-    planners.set(name, createStatementPlanner(statement));
-  }
-  return planners;
-}

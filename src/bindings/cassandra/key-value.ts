@@ -3,13 +3,11 @@
  * Versions are the times of writing.
  */
 import { createHash } from 'node:crypto';
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkRecord } from '../../correctable/validate.ts';
-import { checkWellFormed } from '../shared/well-formed-text.ts';
+import { checkKeys, MAX_KEYS } from '../shared/check-keys.ts';
+import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { ReadResult, StatementPlan, Planner } from './statement-plan.ts';
 import { checkIdentifier } from './options.ts';
@@ -40,8 +38,6 @@ export function getKeyValueTableCql(options: KeyValueTableOptions): string {
   const name = `${checkIdentifier('keyspace', keyspace)}.${checkIdentifier('table', table)}`;
   return `CREATE TABLE IF NOT EXISTS ${name} (key text PRIMARY KEY, value text) WITH read_repair = 'BLOCKING'`;
 }
-
-const MAX_KEYS = 1_000;
 
 export interface KeyValueOptions {
   readonly keyspace: string;
@@ -98,7 +94,10 @@ function planGet(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
 ): StatementPlan {
-  const key = checkKey((args as Partial<GetArgs> | undefined)?.key, 'args.key');
+  const key = checkText(
+    (args as Partial<GetArgs> | undefined)?.key,
+    'args.key',
+  );
   return {
     ...READ_ACCESS,
     name: 'get',
@@ -127,17 +126,7 @@ function planGetMany(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
 ): StatementPlan {
-  const value: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
-  if (!Array.isArray(value))
-    throw createInvalidArgumentError('args.keys', 'give a list of keys');
-  if (value.length > MAX_KEYS)
-    throw createInvalidArgumentError(
-      'args.keys',
-      `give at most ${MAX_KEYS} keys, not ${value.length}`,
-    );
-  const keys = value.map((key: unknown, at) =>
-    checkKey(key, `args.keys[${at}]`),
-  );
+  const keys = checkKeys((args as Partial<GetManyArgs> | undefined)?.keys);
   return {
     ...READ_ACCESS,
     name: 'getMany',
@@ -168,7 +157,7 @@ function planPut(
   { cql, codec, getObjectId, hint }: KeyValueStatement,
 ): StatementPlan {
   const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
-  const key = checkKey(input, 'args.key');
+  const key = checkText(input, 'args.key');
   const text = checkWellFormed(codec.encode(value), 'args.value');
   const id = getObjectId(key);
   const timestamp = writeClock.next(id);
@@ -230,14 +219,6 @@ function decodeEntry(codec: ValueCodec, text: string, key: string): unknown {
     const message = `the value of ${JSON.stringify(key)} was not written by this codec: ${String(cause)}`;
     throw new CorrectableError('INVALID_VALUE', message, { cause });
   }
-}
-
-function checkKey(key: unknown, field: string): string {
-  if (typeof key === 'string' && key !== '') return checkWellFormed(key, field);
-  throw createInvalidArgumentError(
-    field,
-    'give a string of at least one character',
-  );
 }
 
 const FINGERPRINT_LENGTH = 24;

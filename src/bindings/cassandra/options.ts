@@ -16,7 +16,11 @@ import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import { READ_CONSISTENCIES, type Consistency } from './consistency-levels.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { PreliminaryReplies } from './read-strategy.ts';
-import type { Statements } from './statements/statements.ts';
+import {
+  getStatements,
+  type Statement,
+  type Statements,
+} from './statements/statements.ts';
 import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
@@ -124,7 +128,7 @@ export type ResolvedOptions = {
   readonly [K in OptionalField]: CassandraOptions[K] | undefined;
 } & {
   readonly contactPoints: readonly ServerAddress[];
-  readonly statements: readonly Statements[];
+  readonly statements: readonly Statement[];
 };
 
 const DEFAULT_PORT = 9042;
@@ -165,9 +169,7 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     write: checkOneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
     weak: checkOneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
     singleDataCenter: options.singleDataCenter ?? false,
-    statements: Array.isArray(statements)
-      ? (statements as readonly Statements[])
-      : [statements as Statements],
+    statements: getStatements(statements),
     table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,

@@ -1,9 +1,11 @@
 /** How to execute one operation. Built-in operations and statements share this. */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import type { ReplicaDetails } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
-import { readVersion } from '../shared/statements/row-version.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
+import {
+  interpretRows,
+  type StatementResult,
+} from '../shared/statements/statement-operations.ts';
 import { splitStatements } from './sql-text.ts';
 import { failIfUnchanged } from './statements.ts';
 
@@ -11,11 +13,6 @@ export interface SqlStatement {
   readonly text: string;
   /** The values of `?1`, `?2`. */
   readonly values: readonly unknown[];
-}
-
-/** The result of a statement. */
-interface SqlMeaning extends ReplicaDetails {
-  readonly value: unknown;
 }
 
 export interface D1Plan {
@@ -30,7 +27,7 @@ export interface D1Plan {
   /** What to do if there is no such table. Default: no advice */
   readonly hint?: string | undefined;
   /** @throws CorrectableError if the rows do not fit */
-  readonly interpret: (page: Page) => SqlMeaning;
+  readonly interpret: (page: Page) => StatementResult;
 }
 
 /** One operation of the binding. */
@@ -40,21 +37,16 @@ export interface D1Operation {
   readonly plan: (operation: Operation) => D1Plan;
 }
 
-export function createStatementOperation({
-  name,
-  access,
-  text,
-  isIdempotent,
-  result,
-  bind,
-}: CheckedStatement): D1Operation {
-  const { versionColumn } = result;
+export function createStatementOperation(
+  statement: CheckedStatement,
+): D1Operation {
+  const { name, access, text, isIdempotent } = statement;
   const parts = splitStatements(text);
   const resultAt = parts.findLastIndex((part) => part.text !== failIfUnchanged);
   return {
     access,
     plan({ args }) {
-      const { params } = bind(args);
+      const { params } = statement.bind(args);
       return {
         name,
         access,
@@ -64,12 +56,7 @@ export function createStatementOperation({
           text: part.text,
           values: params.slice(0, part.valueCount),
         })),
-        interpret: (page) => ({
-          value: result.buildResult(page, name),
-          ...(versionColumn !== undefined && {
-            version: readVersion(page, versionColumn, name),
-          }),
-        }),
+        interpret: (page) => interpretRows(statement, page),
       };
     },
   };

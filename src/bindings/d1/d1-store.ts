@@ -1,8 +1,5 @@
 /** D1 as a store with replicas: operations become statements. */
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   describeTimeToLive,
@@ -15,6 +12,11 @@ import type {
   ReplicaWrite,
 } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
+import {
+  addStatements,
+  createPlan,
+  interpretWritten,
+} from '../shared/statements/statement-operations.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
 import {
   createStatementOperation,
@@ -30,7 +32,6 @@ import type {
 import { keyValueOperations } from './key-value.ts';
 import type { ResolvedOptions } from './options.ts';
 import { toCorrectableError } from './sql-errors.ts';
-import { BUILT_IN } from './statements.ts';
 
 /**
  * A bookmark of D1. Bookmarks sort from the oldest to the newest
@@ -50,7 +51,11 @@ export class D1Store implements ReplicaStore<Bookmark> {
 
   constructor(options: ResolvedOptions) {
     this.#database = options.database;
-    this.#operations = createOperations(options);
+    this.#operations = addStatements(
+      keyValueOperations,
+      options.statements,
+      createStatementOperation,
+    );
   }
 
   supports(operation: Operation): boolean {
@@ -76,7 +81,7 @@ export class D1Store implements ReplicaStore<Bookmark> {
     server: string,
     { after }: ReplicaCall,
   ): Promise<ReplicaRead<Bookmark>> {
-    const plan = this.#plan(operation, 'read');
+    const plan = createPlan(this.#operations, operation, 'read');
     const nearest = (after as Bookmark | undefined) ?? ANY_SERVER;
     const session = this.#database.withSession(
       server === 'primary' ? PRIMARY : nearest,
@@ -93,7 +98,7 @@ export class D1Store implements ReplicaStore<Bookmark> {
     operation: Operation,
     { markSent }: ReplicaCall,
   ): Promise<ReplicaWrite<Bookmark>> {
-    const plan = this.#plan(operation, 'write');
+    const plan = createPlan(this.#operations, operation, 'write');
     const session = this.#database.withSession(PRIMARY);
     const statements = prepare(session, plan);
     markSent();
@@ -116,15 +121,6 @@ export class D1Store implements ReplicaStore<Bookmark> {
 
   /** The database is the Worker's. */
   async close(): Promise<void> {}
-
-  #plan(operation: Operation, access: 'read' | 'write'): D1Plan {
-    const found = this.#operations.get(operation.name);
-    if (found?.access === access) return found.plan(operation);
-    throw createInvalidArgumentError(
-      'access',
-      `${operation.name} is a ${found?.access}`,
-    );
-  }
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for values that D1 lacks */
@@ -161,36 +157,4 @@ async function execute(
 
 function toPage({ results, meta }: D1ResultLike): Page {
   return { rows: results, pageState: undefined, changedRows: meta.changes };
-}
-
-/** A write that was made has a result that does not fit. */
-function interpretWritten(
-  plan: D1Plan,
-  page: Page,
-): ReturnType<D1Plan['interpret']> {
-  try {
-    return plan.interpret(page);
-  } catch (cause) {
-    const message = `${plan.name}: the write was made, but its result does not fit: ${String(cause)}`;
-    throw new CorrectableError('UNKNOWN', message, { cause });
-  }
-}
-
-function createOperations({
-  statements,
-}: ResolvedOptions): ReadonlyMap<string, D1Operation> {
-  const operations = new Map(keyValueOperations);
-  for (const statement of statements) {
-    const { name } = statement;
-    const isBuiltIn = (BUILT_IN as readonly string[]).includes(name);
-    if (operations.has(name))
-      throw createInvalidArgumentError(
-        `statements.${name}`,
-        isBuiltIn
-          ? 'the binding has an operation of this name: choose another'
-          : 'two statements have this name: choose another',
-      );
-    operations.set(name, createStatementOperation(statement));
-  }
-  return operations;
 }

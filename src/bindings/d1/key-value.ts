@@ -1,5 +1,4 @@
 /** `get`, `getMany`, `put` and `remove` over one table (`migrations`). */
-import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type {
   GetArgs,
   GetManyArgs,
@@ -7,12 +6,11 @@ import type {
   RemoveArgs,
 } from '../../operations/index.ts';
 import type { Row } from '../shared/statements/page.ts';
+import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import type { D1Operation, D1Plan } from './d1-plan.ts';
 import { MIGRATIONS_HINT, VALUES_TABLE } from './migrations.ts';
-
-const MAX_KEYS = 1_000;
 
 const SELECT = `select value from ${VALUES_TABLE} where key = ?1`;
 /** One parameter for all keys: a statement of D1 has 100 at most. */
@@ -85,13 +83,4 @@ function decode(row: Row | undefined): unknown {
   return row === undefined
     ? undefined
     : (JSON.parse(row['value'] as string) as unknown);
-}
-
-function checkKeys(value: unknown): readonly string[] {
-  if (!Array.isArray(value) || value.length > MAX_KEYS)
-    throw createInvalidArgumentError(
-      'args.keys',
-      `give a list of at most ${MAX_KEYS} keys`,
-    );
-  return value.map((key: unknown, at) => checkText(key, `args.keys[${at}]`));
 }

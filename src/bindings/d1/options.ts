@@ -43,8 +43,5 @@ export function resolveOptions(options: D1Options): ResolvedOptions {
     'database',
     `must be a D1 binding with withSession: write ${CALL}`,
   );
-  const catalogs = Array.isArray(statements)
-    ? (statements as readonly Statements[])
-    : [statements as Statements];
-  return { database, statements: catalogs.flatMap(getStatements) };
+  return { database, statements: getStatements(statements) };
 }

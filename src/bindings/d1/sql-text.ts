@@ -1,4 +1,8 @@
 /** Reads the markers of SQL text, and divides it into its statements. */
+import {
+  numberMarkers,
+  toTokenPattern,
+} from '../shared/statements/sql-markers.ts';
 import type { ParsedText } from '../shared/statements/statement-catalog.ts';
 
 /** Strings, quoted names in three forms, and comments. */
@@ -12,35 +16,15 @@ const WITHOUT_MARKERS = [
 ];
 
 /** `:name`, and `?` or `?1`. */
-const MARKERS = [/(?<!\w):([A-Za-z_]\w*)/, /\?(\d*)/];
+const MARKERS = [/(?<!\w):(?<name>[A-Za-z_]\w*)/, /\?(?<position>\d*)/];
 
-const toPattern = (...parts: readonly RegExp[]): RegExp =>
-  new RegExp(parts.map(({ source }) => source).join('|'), 'g');
+const QUOTED = toTokenPattern(WITHOUT_MARKERS);
+const TOKENS = toTokenPattern([...WITHOUT_MARKERS, ...MARKERS]);
+const SEPARATORS = toTokenPattern([...WITHOUT_MARKERS, /(;)/]);
 
-const QUOTED = toPattern(...WITHOUT_MARKERS);
-const TOKENS = toPattern(...WITHOUT_MARKERS, ...MARKERS);
-const SEPARATORS = toPattern(...WITHOUT_MARKERS, /(;)/);
-
-/**
- * Returns the text with its markers as `?1`, `?2`, and their names. Markers of
- * one name are one parameter.
- */
+/** Returns the text with its markers as `?1`, `?2`, and their names. */
 export function parseSql(sql: string): ParsedText {
-  const markers: (string | undefined)[] = [];
-  const text = sql.replace(
-    TOKENS,
-    (token: string, name?: string, at?: string) => {
-      if (at === '') return `?${markers.push(undefined)}`;
-      if (at !== undefined) {
-        while (markers.length < Number(at)) markers.push(undefined);
-        return token;
-      }
-      if (name === undefined) return token;
-      if (!markers.includes(name)) markers.push(name);
-      return `?${markers.indexOf(name) + 1}`;
-    },
-  );
-  return { text, markers };
+  return numberMarkers(sql, { tokens: TOKENS, sign: '?' });
 }
 
 /** Returns the text without strings, quoted names and comments. */

@@ -2,7 +2,7 @@
  * The application's SQL statements as named operations. Only the author of the
  * binding writes SQL.
  */
-import { check, createInvalidArgumentError } from '../../correctable/errors.ts';
+import { check } from '../../correctable/errors.ts';
 import type { ResultShape } from '../shared/statements/result-shapes.ts';
 import type {
   AnySchema,
@@ -10,6 +10,7 @@ import type {
 } from '../shared/statements/standard-schema.ts';
 import {
   checkSpec,
+  collectStatements,
   createCatalog,
   implementCatalog,
   type AnyCore,
@@ -49,16 +50,9 @@ export interface Statements {
 }
 
 export function getStatements(
-  statements: Statements,
+  option: Statements | readonly Statements[],
 ): readonly CheckedStatement[] {
-  const list: readonly CheckedStatement[] | undefined = (
-    statements as Statements | null | undefined
-  )?.[STATEMENTS_KEY];
-  if (list !== undefined) return list;
-  throw createInvalidArgumentError(
-    'statements',
-    'give what defineStatements or implementStatements made',
-  );
+  return collectStatements(option, STATEMENTS_KEY);
 }
 
 /** Any statement, without the types of its arguments and result. */
@@ -123,7 +117,7 @@ export function defineStatements<const S extends AnySpecs>(
 }
 
 /** Operations that the binding has without a statement. */
-export const BUILT_IN = ['get', 'getMany', 'put', 'remove'] as const;
+const BUILT_IN = ['get', 'getMany', 'put', 'remove'] as const;
 
 /**
  * The implementation of each operation of a contract. Portable operations are
@@ -183,11 +177,12 @@ const SQL: StatementLanguage = {
   example:
     "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, wasApplied',
+  readShapes: 'oneRow() or rows()',
   implementCall: 'implementStatements(contract, { profile: { sql, result } })',
   builtIn: BUILT_IN,
   parse: parseSql,
   positionalMarker: '?',
-  checkText(name, text, { access, result }) {
+  checkText(name, text, { access }) {
     const field = `${name}.sql`;
     const parts = splitStatements(text).map((part) => stripQuoted(part.text));
     check(
@@ -196,13 +191,6 @@ const SQL: StatementLanguage = {
       'D1 has no begin and commit: the statements of a write are one transaction',
     );
     if (access === 'write') return;
-    const isMissing =
-      result.kind === 'noResult' || result.kind === 'wasApplied';
-    check(
-      !isMissing,
-      `${name}.result`,
-      'say how rows become the result: oneRow() or rows()',
-    );
     // D1 would execute a write in it, and no other server refuses it.
     check(
       parts.length === 1 && READ.test(parts[0]!) && !CHANGE.test(parts[0]!),

@@ -1,17 +1,14 @@
 /** `get`, `getMany`, `put` and `remove` over one table (`migrations`). */
-import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type {
   GetArgs,
   GetManyArgs,
   PutArgs,
   RemoveArgs,
 } from '../../operations/index.ts';
-import { refuseTimeToLive } from '../../values/time-to-live.ts';
+import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
-
-const MAX_KEYS = 1_000;
 
 /** @param table the name of the table, quoted */
 export function createKeyValueOperations(
@@ -61,9 +58,8 @@ export function createKeyValueOperations(
   };
   const putOperation: SqlOperation = {
     access: 'write',
-    plan(operation) {
-      refuseTimeToLive(operation, 'this table');
-      const { key: input, value } = (operation.args ?? {}) as Partial<PutArgs>;
+    plan({ args }) {
+      const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
       const key = checkText(input, 'args.key');
       checkWellFormed(value, 'args.value');
       const json = toExactJson(value, { name: 'put', field: 'args.value' });
@@ -93,15 +89,4 @@ export function createKeyValueOperations(
     ['put', putOperation],
     ['remove', removeOperation],
   ];
-}
-
-function checkKeys(value: unknown): readonly string[] {
-  if (!Array.isArray(value))
-    throw createInvalidArgumentError('args.keys', 'give a list of keys');
-  if (value.length > MAX_KEYS)
-    throw createInvalidArgumentError(
-      'args.keys',
-      `give at most ${MAX_KEYS} keys, not ${value.length}`,
-    );
-  return value.map((key: unknown, at) => checkText(key, `args.keys[${at}]`));
 }

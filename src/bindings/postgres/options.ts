@@ -138,12 +138,9 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   const servers = new Map([['primary', open('primary', options.primary)]]);
   for (const [at, replica] of replicas.entries())
     servers.set(`replicas[${at}]`, open(`replicas[${at}]`, replica));
-  const catalogs = Array.isArray(statements)
-    ? (statements as readonly Statements[])
-    : [statements as Statements];
   return {
     servers,
-    statements: catalogs.flatMap(getStatements),
+    statements: getStatements(statements),
     schema,
     throttle,
     positions,

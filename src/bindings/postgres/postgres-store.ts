@@ -1,8 +1,5 @@
 /** PostgreSQL as a store with replicas: operations become statements. */
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   describeTimeToLive,
@@ -16,6 +13,11 @@ import type {
   WaitingCaller,
 } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
+import {
+  addStatements,
+  createPlan,
+  interpretWritten,
+} from '../shared/statements/statement-operations.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
 import { createKeyValueOperations } from './key-value.ts';
 import { getTableNames } from './table-names.ts';
@@ -46,7 +48,6 @@ import {
   type SqlOperation,
   type SqlPlan,
 } from './sql-plan.ts';
-import { BUILT_IN } from './statements/statements.ts';
 
 /**
  * In any other isolation level the snapshot may be older than the position,
@@ -106,7 +107,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     server: string,
     call: ReplicaCall,
   ): Promise<ReplicaRead<PostgresPosition>> {
-    const plan = this.#plan(operation, 'read');
+    const plan = createPlan(this.#operations, operation, 'read');
     return await this.#read(plan, server, call);
   }
 
@@ -138,7 +139,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     operation: Operation,
     call: ReplicaCall,
   ): Promise<ReplicaWrite<PostgresPosition>> {
-    const plan = this.#plan(operation, 'write');
+    const plan = createPlan(this.#operations, operation, 'write');
     const onEnd = this.#operations.get(operation.name)?.onWrite?.(operation);
     try {
       const { page, position } = await this.#writeUntilKnown(
@@ -168,15 +169,6 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   async close(): Promise<void> {
     await Promise.all(
       [...this.#servers.values()].map((server) => server.close()),
-    );
-  }
-
-  #plan(operation: Operation, access: 'read' | 'write'): SqlPlan {
-    const found = this.#operations.get(operation.name);
-    if (found?.access === access) return found.plan(operation);
-    throw createInvalidArgumentError(
-      'access',
-      `${operation.name} is a ${found?.access}`,
     );
   }
 
@@ -328,19 +320,6 @@ type ReadPlan = Pick<PreviewPlan, 'statement' | 'interpret'> & {
   readonly hint?: string | undefined;
 };
 
-/** A write that was made has a result that does not fit. */
-function interpretWritten(
-  plan: SqlPlan,
-  page: Page,
-): ReturnType<SqlPlan['interpret']> {
-  try {
-    return plan.interpret(page);
-  } catch (cause) {
-    const message = `${plan.name}: the write was made, but its result does not fit: ${String(cause)}`;
-    throw new CorrectableError('UNKNOWN', message, { cause });
-  }
-}
-
 /** The function is missing, is not supported, or must not be used. */
 function isUnknownFunction(outcome: Outcomes[number] | undefined): boolean {
   if (outcome?.status !== 'rejected') return false;
@@ -373,7 +352,7 @@ function createOperations(
     throttle,
     run,
   });
-  const operations = new Map<string, SqlOperation>([
+  const builtIn = [
     ...createKeyValueOperations(tables.values),
     ...createTransactionOperations(tables),
     ...createQueueOperations({
@@ -382,20 +361,6 @@ function createOperations(
       throttle,
       consumers,
     }),
-  ]);
-  for (const statement of statements) {
-    const { name } = statement;
-    if (operations.has(name)) {
-      const isBuiltIn = (BUILT_IN as readonly string[]).includes(name);
-      const reason = isBuiltIn
-        ? 'the binding has an operation of this name'
-        : 'two statements have this name';
-      throw createInvalidArgumentError(
-        `statements.${name}`,
-        `${reason}: choose another`,
-      );
-    }
-    operations.set(name, createStatementOperation(statement));
-  }
-  return operations;
+  ];
+  return addStatements(builtIn, statements, createStatementOperation);
 }

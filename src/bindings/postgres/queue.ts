@@ -8,6 +8,7 @@ import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { EnqueueArgs } from '../../operations/index.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
+import type { StatementResult } from '../shared/statements/statement-operations.ts';
 import type { WaitingCaller } from '../replicas/index.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
@@ -17,7 +18,6 @@ import type { PostgresPosition } from './position.ts';
 import type { QueueConsumers } from './queue-consumers.ts';
 import {
   MIGRATIONS_HINT,
-  type SqlMeaning,
   type SqlOperation,
   type WrittenResult,
 } from './sql-plan.ts';
@@ -154,7 +154,7 @@ export function createQueueOperations({
   ];
 }
 
-function toItem({ rows: [row] }: Page, more: number): SqlMeaning {
+function toItem({ rows: [row] }: Page, more: number): StatementResult {
   if (row === undefined) return { value: null, meta: { remaining: 0 } };
   const remaining = Number(row['remaining']) + more;
   return { value: { item: row['item'] }, meta: { remaining } };

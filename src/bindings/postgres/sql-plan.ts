@@ -1,16 +1,14 @@
 /** How to execute one operation. Built-in operations and statements share this. */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import type { ReplicaDetails, ReplicaStore } from '../replicas/index.ts';
+import type { ReplicaStore } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
-import { readVersion } from '../shared/statements/row-version.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
+import {
+  interpretRows,
+  type StatementResult,
+} from '../shared/statements/statement-operations.ts';
 import type { PostgresPosition } from './position.ts';
 import type { SqlStatement } from './postgres-server.ts';
-
-/** The result of a statement. */
-export interface SqlMeaning extends ReplicaDetails {
-  readonly value: unknown;
-}
 
 export interface SqlPlan {
   readonly name: string;
@@ -21,7 +19,7 @@ export interface SqlPlan {
   /** What to do if there is no such table. Default: no advice */
   readonly hint?: string | undefined;
   /** @throws CorrectableError if the rows do not fit */
-  readonly interpret: (page: Page) => SqlMeaning;
+  readonly interpret: (page: Page) => StatementResult;
 }
 
 /** The advice for tables of the binding. */
@@ -32,7 +30,7 @@ export const MIGRATIONS_HINT =
 export interface PreviewPlan extends Pick<SqlPlan, 'statement'> {
   /** What to read before that, of an older state or the same. Default: nothing */
   readonly before?: SqlStatement | undefined;
-  readonly interpret: (page: Page, before: Page) => SqlMeaning;
+  readonly interpret: (page: Page, before: Page) => StatementResult;
   /** Called with the position of the replica. */
   readonly onPosition?: (position: PostgresPosition | undefined) => void;
 }
@@ -63,8 +61,7 @@ export interface WrittenResult {
 export function createStatementOperation(
   statement: CheckedStatement,
 ): SqlOperation {
-  const { name, access, text, isIdempotent, result } = statement;
-  const { versionColumn } = result;
+  const { name, access, text, isIdempotent } = statement;
   return {
     access,
     plan: ({ args }) => ({
@@ -72,12 +69,7 @@ export function createStatementOperation(
       access,
       isIdempotent,
       statement: { text, values: statement.bind(args).params },
-      interpret: (page) => ({
-        value: result.buildResult(page, name),
-        ...(versionColumn !== undefined && {
-          version: readVersion(page, versionColumn, name),
-        }),
-      }),
+      interpret: (page) => interpretRows(statement, page),
     }),
   };
 }

@@ -272,7 +272,7 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       whole: [['a list', 'statements', (f) => f([sqlSpec])]],
       parts: [
         ['no text', 'add.sql', (f) => f({ add: { ...sqlSpec, sql: undefined } })],
-        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read' } })],
+        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read', sql: 'select 1' } })],
         ['a marker without a name', 'add.params', (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = ?' } })],
         [
           'a read that changes data',

@@ -13,6 +13,7 @@ import type {
 } from '../../shared/statements/standard-schema.ts';
 import {
   checkSpec,
+  collectStatements,
   createCatalog,
   implementCatalog,
   type AnyCore,
@@ -56,15 +57,10 @@ export interface Statements {
   readonly [STATEMENTS_KEY]: readonly Statement[];
 }
 
-export function getStatements(statements: Statements): readonly Statement[] {
-  const list: readonly Statement[] | undefined = (
-    statements as Statements | null | undefined
-  )?.[STATEMENTS_KEY];
-  if (list !== undefined) return list;
-  throw createInvalidArgumentError(
-    'statements',
-    'give what defineStatements or implementStatements made',
-  );
+export function getStatements(
+  option: Statements | readonly Statements[],
+): readonly Statement[] {
+  return collectStatements(option, STATEMENTS_KEY);
 }
 
 /** Any statement, without the types of its arguments and result. */
@@ -184,6 +180,7 @@ const CQL: StatementLanguage = {
   example:
     "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, page, wasApplied',
+  readShapes: 'oneRow(), rows() or page()',
   implementCall: 'implementStatements(contract, { profile: { cql, result } })',
   builtIn: ['get', 'put', 'getMany'],
   parse: (text) => ({ text, markers: findBindMarkers(text) }),
@@ -194,7 +191,10 @@ const CQL: StatementLanguage = {
 function checkCql(
   name: string,
   cql: string,
-  { access, result }: Parameters<StatementLanguage['checkText']>[2],
+  {
+    access,
+    result,
+  }: Parameters<NonNullable<StatementLanguage['checkText']>>[2],
 ): void {
   if (access === 'read' && !isSelect(cql))
     throw createInvalidArgumentError(
@@ -203,15 +203,6 @@ function checkCql(
     );
   if (access === 'write' && isSelect(cql))
     throw createInvalidArgumentError(`${name}.access`, "a SELECT is a 'read'");
-  if (
-    access === 'read' &&
-    (result.kind === 'noResult' || result.kind === 'wasApplied')
-  ) {
-    throw createInvalidArgumentError(
-      `${name}.result`,
-      'say how rows become the result: oneRow(), rows() or page()',
-    );
-  }
   const isMisplaced = result.kind === 'wasApplied' && !isConditional(cql);
   check(
     !isMisplaced,

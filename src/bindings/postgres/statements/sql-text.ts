@@ -1,4 +1,8 @@
 /** Reads the markers of an SQL statement, and writes them as PostgreSQL does. */
+import {
+  numberMarkers,
+  toTokenPattern,
+} from '../../shared/statements/sql-markers.ts';
 import type { ParsedText } from '../../shared/statements/statement-catalog.ts';
 
 /** What contains no markers, and where a colon begins none. */
@@ -9,7 +13,7 @@ const WITHOUT_MARKERS = [
   /'(?:[^']|'')*'/,
   /"(?:[^"]|"")*"/,
   // The body of a function, between $$ or $tag$.
-  /(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1/,
+  /(?<tag>\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\k<tag>/,
   // Comments.
   /--[^\n\r]*/,
   /\/\*(?:[^*]|\*(?!\/))*\*\//,
@@ -18,30 +22,11 @@ const WITHOUT_MARKERS = [
 ];
 
 /** `:name`, but not the end of a slice of an array, and `$1`. */
-const MARKERS = [/(?<![\w\])]):([A-Za-z_]\w*)/, /\$(\d+)/];
+const MARKERS = [/(?<![\w\])]):(?<name>[A-Za-z_]\w*)/, /\$(?<position>\d+)/];
 
-const SQL_TOKENS = new RegExp(
-  [...WITHOUT_MARKERS, ...MARKERS].map(({ source }) => source).join('|'),
-  'gi',
-);
+const TOKENS = toTokenPattern([...WITHOUT_MARKERS, ...MARKERS], 'gi');
 
-/**
- * Returns the statement with its markers as `$1`, `$2`, and their names.
- * Markers of one name are one parameter.
- */
+/** Returns the statement with its markers as `$1`, `$2`, and their names. */
 export function parseSql(sql: string): ParsedText {
-  const markers: (string | undefined)[] = [];
-  const text = sql.replace(
-    SQL_TOKENS,
-    (token: string, _tag: unknown, name?: string, position?: string) => {
-      if (position !== undefined) {
-        while (markers.length < Number(position)) markers.push(undefined);
-        return token;
-      }
-      if (name === undefined) return token;
-      if (!markers.includes(name)) markers.push(name);
-      return `$${markers.indexOf(name) + 1}`;
-    },
-  );
-  return { text, markers };
+  return numberMarkers(sql, { tokens: TOKENS, sign: '$' });
 }

@@ -2,7 +2,6 @@
  * The application's SQL statements as named operations. Only the author of the
  * binding writes SQL.
  */
-import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import type { ResultShape } from '../../shared/statements/result-shapes.ts';
 import type {
   AnySchema,
@@ -10,6 +9,7 @@ import type {
 } from '../../shared/statements/standard-schema.ts';
 import {
   checkSpec,
+  collectStatements,
   createCatalog,
   implementCatalog,
   type AnyCore,
@@ -49,16 +49,9 @@ export interface Statements {
 }
 
 export function getStatements(
-  statements: Statements,
+  option: Statements | readonly Statements[],
 ): readonly CheckedStatement[] {
-  const list: readonly CheckedStatement[] | undefined = (
-    statements as Statements | null | undefined
-  )?.[STATEMENTS_KEY];
-  if (list !== undefined) return list;
-  throw createInvalidArgumentError(
-    'statements',
-    'give what defineStatements or implementStatements made',
-  );
+  return collectStatements(option, STATEMENTS_KEY);
 }
 
 /** Any statement, without the types of its arguments and result. */
@@ -123,7 +116,7 @@ export function defineStatements<const S extends AnySpecs>(
 }
 
 /** Operations that the binding has without a statement. */
-export const BUILT_IN = [
+const BUILT_IN = [
   'get',
   'getMany',
   'readVersions',
@@ -175,19 +168,10 @@ const SQL: StatementLanguage = {
   example:
     "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, wasApplied',
+  readShapes: 'oneRow() or rows()',
   implementCall: 'implementStatements(contract, { profile: { sql, result } })',
   builtIn: BUILT_IN,
   parse: parseSql,
   positionalMarker: '$1',
-  // Whether a read changes data is known to the server: it runs read-only.
-  checkText(name, _text, { access, result }) {
-    const isMissing =
-      access === 'read' &&
-      (result.kind === 'noResult' || result.kind === 'wasApplied');
-    if (!isMissing) return;
-    throw createInvalidArgumentError(
-      `${name}.result`,
-      'say how rows become the result: oneRow() or rows()',
-    );
-  },
+  // A read that changes data is refused by the server, which runs it read-only.
 };

@@ -121,6 +121,8 @@ export interface StatementLanguage {
   readonly example: string;
   /** What makes a `result`, for messages. */
   readonly shapes: string;
+  /** What makes the `result` of a read, for messages. */
+  readonly readShapes: string;
   /** A correct call that implements a contract, for messages. */
   readonly implementCall: string;
   /** Operations that the binding has in any case. */
@@ -133,10 +135,12 @@ export interface StatementLanguage {
   /** A marker without a name, for messages. */
   readonly positionalMarker: string;
   /**
+   * Checks a text by itself. Default: the server checks it
+   *
    * @throws CorrectableError `INVALID_ARGUMENT` if the access or the result do
    * not fit the text
    */
-  readonly checkText: (
+  readonly checkText?: (
     name: string,
     text: string,
     spec: {
@@ -239,6 +243,32 @@ export function implementCatalog(
   return list;
 }
 
+/**
+ * Returns the statements of the catalogs in the option `statements`.
+ *
+ * @param option a catalog, or a list of them
+ * @param key the member of a catalog that has its statements
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no catalog
+ */
+export function collectStatements<S>(
+  option: unknown,
+  key: symbol,
+): readonly S[] {
+  const catalogs: readonly unknown[] = Array.isArray(option)
+    ? option
+    : [option];
+  return catalogs.flatMap((catalog) => {
+    const list = (catalog as Readonly<Record<symbol, readonly S[]>> | null)?.[
+      key
+    ];
+    if (list !== undefined) return list;
+    throw createInvalidArgumentError(
+      'statements',
+      'give what defineStatements or implementStatements made',
+    );
+  });
+}
+
 const CORE_FIELDS: Readonly<Record<keyof AnyCore, true>> = {
   access: true,
   args: true,
@@ -298,7 +328,13 @@ function createStatement(
     language.textField
   ] as string;
   const result = spec.result ?? noResult();
-  language.checkText(name, written, { access, result });
+  language.checkText?.(name, written, { access, result });
+  const hasRows = result.kind !== 'noResult' && result.kind !== 'wasApplied';
+  check(
+    access === 'write' || hasRows,
+    `${name}.result`,
+    `say how rows become the result: ${language.readShapes}`,
+  );
   const { text, markers } = language.parse(written);
   const isComplete = spec.params !== undefined || !markers.includes(undefined);
   check(
