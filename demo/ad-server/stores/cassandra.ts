@@ -4,10 +4,10 @@ import { defineStatements, oneRow, rows } from 'correctables/bindings/cassandra'
 import * as z from 'zod';
 import type { OpenStore } from '../../shared/speculation/store.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
-import { inOrderOf } from '../../shared/order-rows.ts';
 import type { Translations } from '../../shared/translate-operations.ts';
 import { adContract, type Ad } from '../contract.ts';
 import { REFERENCES_MAX, uidOf, type AdData } from '../data.ts';
+import { adRow, profileRow, translateReads } from './ad-rows.ts';
 
 const TABLES = [
   'CREATE TABLE profiles (uid text PRIMARY KEY, refs frozen<list<text>>)',
@@ -16,8 +16,6 @@ const TABLES = [
 const PUT_PROFILE = 'INSERT INTO profiles (uid, refs) VALUES (:uid, :refs)';
 const PUT_AD = 'INSERT INTO ads (id, brand, price_cents, creative) VALUES (:id, :brand, :priceCents, :creative)';
 const COLUMNS = 'id, brand, price_cents AS "priceCents", creative';
-
-const ad = z.object({ id: z.string(), brand: z.string(), priceCents: z.number(), creative: z.string() });
 
 const statements = defineStatements({
   profile: {
@@ -30,37 +28,26 @@ const statements = defineStatements({
     access: 'read',
     cql: `SELECT ${COLUMNS} FROM ads WHERE id = :id`,
     args: z.object({ id: z.string() }),
-    result: oneRow(ad),
+    result: oneRow(adRow),
   },
   ads: {
     access: 'read',
     // Without a limit the coordinator would read one partition after the other, to fill pages.
     cql: `SELECT ${COLUMNS} FROM ads WHERE id IN :ids LIMIT ${REFERENCES_MAX}`,
     args: z.object({ ids: z.array(z.string()) }),
-    result: rows(ad, { max: REFERENCES_MAX }),
+    result: rows(adRow, { max: REFERENCES_MAX }),
   },
   putProfile: {
     access: 'write',
     cql: PUT_PROFILE,
-    args: z.object({ uid: z.string(), refs: z.array(z.string()) }),
+    args: profileRow,
     isIdempotent: true,
   },
-  putAd: { access: 'write', cql: PUT_AD, args: ad, isIdempotent: true },
+  putAd: { access: 'write', cql: PUT_AD, args: adRow, isIdempotent: true },
 });
 
 const translations = {
-  getPersonalizedAdsRefs: ({ uid }: { uid: string }) => ({
-    operation: statements.profile({ uid }),
-    result: (refs: string[] | undefined) => refs ?? [],
-  }),
-  getAd: ({ id }: { id: string }) => ({
-    operation: statements.ad({ id }),
-    result: (found: Ad | undefined) => found ?? null,
-  }),
-  getAds: ({ ids }: { ids: string[] }) => ({
-    operation: statements.ads({ ids }),
-    result: (found: Ad[]) => inOrderOf(ids, found),
-  }),
+  ...translateReads(statements),
   putProfiles: ({ profiles }: { profiles: { uid: string; refs: string[] }[] }) => ({
     operation: statements.putProfile(only('profiles', profiles)),
   }),

@@ -2,12 +2,12 @@
 import { createClient } from 'correctables';
 import { defineStatements, oneRow, postgres, rows } from 'correctables/bindings/postgres';
 import * as z from 'zod';
-import { inOrderOf } from '../../shared/order-rows.ts';
 import { openSchema } from '../../shared/postgres/schema.ts';
 import type { OpenStore } from '../../shared/speculation/store.ts';
 import { translated, type Translations } from '../../shared/translate-operations.ts';
 import type { Ad } from '../contract.ts';
 import { REFERENCES_MAX, uidOf, type AdData } from '../data.ts';
+import { adRow, profileRow, translateReads } from './ad-rows.ts';
 
 const TABLES = [
   'create table profiles (uid text primary key, refs text[] not null)',
@@ -26,9 +26,6 @@ const putAds = (table: string): string =>
 const COLUMNS = 'id, brand, price_cents as "priceCents", creative';
 const CONNECTIONS = 40;
 
-const ad = z.object({ id: z.string(), brand: z.string(), priceCents: z.number(), creative: z.string() });
-const profile = z.object({ uid: z.string(), refs: z.array(z.string()) });
-
 const statements = defineStatements({
   profile: {
     access: 'read',
@@ -40,43 +37,32 @@ const statements = defineStatements({
     access: 'read',
     sql: `select ${COLUMNS} from ads where id = :id`,
     args: z.object({ id: z.string() }),
-    result: oneRow(ad),
+    result: oneRow(adRow),
   },
   ads: {
     access: 'read',
     sql: `select ${COLUMNS} from ads where id = any(:ids::text[])`,
     args: z.object({ ids: z.array(z.string()) }),
-    result: rows(ad, { max: REFERENCES_MAX }),
+    result: rows(adRow, { max: REFERENCES_MAX }),
   },
   putProfiles: {
     access: 'write',
     sql: putProfiles('profiles'),
-    args: z.object({ profiles: z.array(profile) }),
+    args: z.object({ profiles: z.array(profileRow) }),
     params: ({ profiles }) => [JSON.stringify(profiles)],
     isIdempotent: true,
   },
   putAds: {
     access: 'write',
     sql: putAds('ads'),
-    args: z.object({ ads: z.array(ad) }),
+    args: z.object({ ads: z.array(adRow) }),
     params: ({ ads }) => [JSON.stringify(ads)],
     isIdempotent: true,
   },
 });
 
 const translations = {
-  getPersonalizedAdsRefs: ({ uid }: { uid: string }) => ({
-    operation: statements.profile({ uid }),
-    result: (refs: string[] | undefined) => refs ?? [],
-  }),
-  getAd: ({ id }: { id: string }) => ({
-    operation: statements.ad({ id }),
-    result: (found: Ad | undefined) => found ?? null,
-  }),
-  getAds: ({ ids }: { ids: string[] }) => ({
-    operation: statements.ads({ ids }),
-    result: (found: Ad[]) => inOrderOf(ids, found),
-  }),
+  ...translateReads(statements),
   putProfiles: ({ profiles }: { profiles: { uid: string; refs: string[] }[] }) => ({
     operation: statements.putProfiles({ profiles }),
   }),
