@@ -239,13 +239,14 @@ class CacheAside {
     return keys.length === 1 ? keys[0] : undefined;
   }
 
-  /** The write was made, so that a function that fails is no failure of it. */
+  /** If the option `touches` throws after a write, the write does not fail. */
   #getTouchedKeys(operation: Operation): readonly string[] {
     try {
       const keys = this.#options.touches(operation) ?? [];
       return keys.filter((key) => typeof key === 'string');
     } catch (error) {
-      this.#reportOnce(error, operation, 'delete');
+      const action = operation.access === 'write' ? 'delete' : 'get';
+      this.#reportOnce(error, operation, action);
       return getPortableTouches(operation) ?? [];
     }
   }

@@ -126,6 +126,8 @@ describe('filling and dropping', () => {
     await client.invoke(put('k', 1));
     expect(onError).toHaveBeenCalledWith(expect.any(Error), { action: 'delete', key: 'k' });
     expect(cache.commands).toEqual(['delete k']);
+    await client.invoke(get('k'));
+    expect(onError).toHaveBeenLastCalledWith(expect.any(Error), { action: 'get', key: 'k' });
   });
 
   test('reads of no key or of several pass the cache by', async () => {
