@@ -17,9 +17,9 @@ const CERTAIN_LEVELS: ReadonlySet<string> = new Set(['strong', 'primary']);
  * (`getRemaining(view)`) so that its item is in the final too. Other clients
  * may take that many items before this one without this view showing it.
  * Returns 0 for a final view at level `strong` or `primary`, or if no other
- * client takes from the store. Returns `Infinity` if the store does not report it, so code
- * that compares waits for the final. A view that is final only because nothing
- * stronger was requested counts as preliminary.
+ * client takes from the store. Returns `Infinity` if the store does not report
+ * it, so code that compares waits for the final. A view that is final only
+ * because nothing stronger was requested counts as preliminary.
  *
  * The result is as good as the time that the store expects to need for
  * agreement: likely, not certain.

@@ -8,8 +8,9 @@ import type { D1Plan } from './d1-plan.ts';
 import { UNCHANGED_ERROR } from './statements.ts';
 
 /**
- * What SQLite reports of a statement: nothing of it, and of its transaction, is
- * kept. After any other failure, a write may have been made.
+ * Codes with which SQLite refuses a statement. Then nothing of the statement and
+ * of its transaction is kept. After any other failure, a write may have been
+ * made.
  */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   SQLITE_AUTH: 'FORBIDDEN',

@@ -1,6 +1,7 @@
 /**
- * Who else takes from the queues, how fast, and how much time lies between what
- * a replica shows and an own dequeue (docs/spec/thresholds.md).
+ * Knows which other processes take from the queues, and how fast. Measures the
+ * time between the state that a replica shows and a dequeue of this process
+ * (docs/spec/thresholds.md).
  *
  * Each process writes its limits into a table before it takes. Processes that
  * have not renewed theirs for a while are removed from it.
@@ -55,8 +56,8 @@ export class QueueConsumers {
   readonly #latency = new CommitLatency();
   /**
    * From the start of each recent dequeue, by the clock of this process, to its
-   * place in the order, by that of the primary. What the clocks differ by is in
-   * each of them.
+   * place in the order, by that of the primary. Each of these times contains
+   * the difference of the clocks.
    */
   readonly #tripsMs: number[] = [];
   #others: readonly Consumer[] = [];

@@ -48,7 +48,7 @@ export function createQueueOperations({
   const createGate = (): ThrottleGate =>
     new ThrottleGate(throttle, () => consumers.estimateMs);
   const own = new OwnDequeues(reached, createGate);
-  // What is left is behind the item. What is before it, others are taking.
+  // Count only the items behind the taken one: others are taking those before.
   const countBehind = (id: string, condition = ''): string =>
     `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id}${condition} limit ${MAX_REMAINING}) as behind)::int`;
   const insert = `insert into ${table} (queue, item) values ($1, $2::jsonb)`;
@@ -63,7 +63,7 @@ export function createQueueOperations({
   delete from ${table} as taken using head where taken.queue = $1 and taken.id = head.id
   returning taken.id, taken.item, ${countBehind('taken.id')} as remaining, ${consumers.columns}`;
 
-  /** From then on the others count this process. */
+  /** Makes this process known to the others before its turn begins. */
   const register = (leave: () => void): (() => void) | Promise<() => void> =>
     consumers.register()?.then(
       () => leave,

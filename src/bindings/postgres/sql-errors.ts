@@ -30,7 +30,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
  */
 const UNCERTAIN = /^(08|57P0|40003|58|XX|F0)/;
 
-/** The caller may succeed if it retries, though the code suggests otherwise. */
+/** A retry fails in the same way, although `CONFLICT` suggests otherwise. */
 const NOT_RETRYABLE = /^(23|44)/;
 
 export interface FailedStatement {

@@ -26,9 +26,9 @@ export interface SqlPlan {
 export const MIGRATIONS_HINT =
   'Run the statements of migrations() at the primary.';
 
-/** What a replica lets expect of a write. */
+/** How to read the likely result of a write at a replica. */
 export interface PreviewPlan extends Pick<SqlPlan, 'statement'> {
-  /** What to read before that, of an older state or the same. Default: nothing */
+  /** What to read first. Its state is the same or older. Default: nothing */
   readonly before?: SqlStatement | undefined;
   readonly interpret: (page: Page, before: Page) => StatementResult;
   /** Called with the position of the replica. */

@@ -9,13 +9,13 @@
  * version: it names one state, as all do.
  */
 import type { Operation } from '../../correctable/operation.ts';
-import type { CommitResult, VersionedValue } from '../../operations/index.ts';
-import type { Page } from '../shared/statements/page.ts';
-import { toExactJson } from '../shared/to-json.ts';
 import {
   checkCommitArgs,
   checkReadVersionsArgs,
 } from '../../operations/check-transaction-args.ts';
+import type { CommitResult, VersionedValue } from '../../operations/index.ts';
+import type { Page } from '../shared/statements/page.ts';
+import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { TableNames } from './table-names.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
@@ -40,14 +40,14 @@ declare
   absent text[] := '{}';
   changed text[];
 begin
-  -- Keeps others from writing any of the keys until the end. A key without a row has one until then. All
-  -- transactions lock in the same order, so that no two wait for each other.
+  -- Locks the rows of all keys until the end. A key without a row gets one for that time.
+  -- All transactions lock in the same order, so that no two wait for each other.
   while cardinality(write_keys) > 0 and locked < cardinality(keys) loop
     with held as (
       insert into ${values} (key, value) select k, 'null' from unnest(keys) as k
       on conflict (key) do nothing returning key
     ) select absent || coalesce(array_agg(key), '{}') into absent from held;
-    -- A row that was deleted in between is missing here.
+    -- If another statement has deleted a row in between, it is missing here, and the loop tries again.
     with present as (
       select from ${values} where key = any(keys) order by key for no key update
     ) select count(*) into locked from present;

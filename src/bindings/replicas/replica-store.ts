@@ -118,7 +118,8 @@ export interface ReplicaStore<Position = unknown> {
     call: ReplicaCall,
   ): Promise<ReplicaWrite<Position>>;
   /**
-   * Returns what a replica lets expect of an update, for its preliminary view.
+   * Returns the likely result of an update by the state of a replica, for the
+   * preliminary view of the update.
    * `undefined` if it has none. Default: updates have no preliminary view
    */
   preview?(

@@ -1,5 +1,6 @@
 /**
- * How far a session has seen the log of the primary.
+ * How far a session has seen the log of the primary. `tiered` also uses it for
+ * the versions of one key.
  *
  * Two positions may not be comparable: after a failover, the new primary writes
  * another log. The primary is then right. The session goes on at its position.

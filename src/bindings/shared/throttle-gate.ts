@@ -34,9 +34,9 @@ export class ThrottleGate {
   /**
    * @param estimateMs how long an operation that enters now is likely to take
    */
-  constructor(throttle: Throttle, neededMs: () => number) {
+  constructor(throttle: Throttle, estimateMs: () => number) {
     this.#slots = new ThrottleSlots(throttle);
-    this.#estimateMs = neededMs;
+    this.#estimateMs = estimateMs;
   }
 
   /**

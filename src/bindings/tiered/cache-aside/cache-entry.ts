@@ -1,4 +1,7 @@
-/** What one key of the cache has: one view, and whose and of when it is. */
+/**
+ * The text of one key of the cache: a view, the operation and the caller that it
+ * is for, and the time at which the origin was asked.
+ */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import { isRecord } from '../../../correctable/validate.ts';

@@ -1,5 +1,5 @@
 /**
- * The way to the cache. No operation waits for it longer than `timeoutMs`. A
+ * Sends commands to the cache. No operation waits for it longer than `timeoutMs`. A
  * cache that fails or does not answer is left alone for a while, so that it
  * delays nothing.
  */
@@ -24,7 +24,7 @@ export interface CacheLinkOptions {
 
 const NAME = 'cache';
 
-/** More commands than this are not kept for a cache that does not answer. */
+/** The maximum number of commands that wait for an answer of the cache. */
 const MAX_UNANSWERED = 1_000;
 
 export class CacheLink {
@@ -50,7 +50,7 @@ export class CacheLink {
     return this.#selection.latestError !== undefined;
   }
 
-  /** Whether commands are few that have no answer. */
+  /** Whether another command may be sent: not too many wait for an answer. */
   get hasRoom(): boolean {
     return this.#unanswered < MAX_UNANSWERED;
   }
