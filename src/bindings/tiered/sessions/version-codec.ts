@@ -9,8 +9,8 @@ export type EncodedVersion = readonly [kind: 'v' | 'n' | 'd', content: unknown];
 
 export function encodeVersion(version: unknown): EncodedVersion {
   const tag = getToStringTag(version);
-  if (/BigInt/.test(tag)) return ['n', String(version)];
-  if (/Date/.test(tag)) return ['d', Number(version)];
+  if (tag === 'BigInt') return ['n', String(version)];
+  if (tag === 'Date') return ['d', Number(version)];
   return ['v', version];
 }
 
