@@ -1,20 +1,20 @@
 /**
- * The build for pages in production has no texts of errors: codes and fields say what a program needs, and each text would be
- * downloaded by every visitor. Development and Node get all texts. Nothing else differs, which
- * `test/unit/invalid-arguments/short-messages.test.ts` checks.
+ * Leaves the texts of errors out of the build for pages in production. Every visitor would download them, while the code and
+ * the fields of an error contain everything that a program needs. Development and Node get all texts. Nothing else differs,
+ * which `test/unit/invalid-arguments/short-messages.test.ts` checks.
  *
- * The texts are left out by their place, as the argument of a function below. So the sources need no marks.
+ * A text is found by its place, for example as an argument of a function that is listed below. So the sources need no marks.
+ * A text in any other place stays, and is downloaded.
  */
 import ts from 'typescript';
 
-/** The functions that get a text, and the position of the text among their arguments. */
+/** The functions that take a text, and the position of the text among their arguments. */
 const TEXT_AT = new Map(
   Object.entries({
     CorrectableError: 1,
     createInvalidArgumentError: 1,
     check: 2,
     createOperationError: 2,
-    createInterruptionError: 2,
     createAbandonError: 2,
     createUnsupportedError: 2,
     interrupt: 2,
@@ -22,11 +22,11 @@ const TEXT_AT = new Map(
     matches: 1,
   }),
 );
-/** Variables with texts that a function builds before it throws, or with a correct call that the text shows. */
+/** The names of variables for a text that a function builds before it throws, or for a correct call that the text shows. */
 const TEXT_NAME = /^(message|advice|([A-Z_]+_)?CALL)$/;
-/** Properties with a correct call. */
+/** The name of properties for a correct call. */
 const EXAMPLE_NAME = /^call$/;
-/** Texts of checks: any text is a problem. */
+/** The texts of checks. They are replaced by empty texts and not left out, because any text means a problem. */
 const IS_PROBLEM = /^must /;
 
 /** A plugin of tsdown. */
@@ -76,8 +76,8 @@ function findText(node: ts.Node): ts.Node | undefined {
 /** Returns whether an expression is a literal text, with values in it or not. */
 function isText(node: ts.Expression): boolean {
   if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) return true;
-  if (ts.isParenthesizedExpression(node)) return isText(node.expression);
   if (ts.isConditionalExpression(node)) return isText(node.whenTrue) && isText(node.whenFalse);
   if (ts.isCallExpression(node)) return /^describe[A-Z]/.test(node.expression.getText());
-  return ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right));
+  // A text of several parts begins with a literal.
+  return ts.isBinaryExpression(node) && isText(node.left);
 }
