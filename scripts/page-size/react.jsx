@@ -1,4 +1,4 @@
-/** What every page of React downloads. */
+/** A page with React alone. */
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
