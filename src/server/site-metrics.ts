@@ -29,7 +29,6 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     kind,
     name: `correctables_${name}`,
     help,
-    labels: ['site', label],
     read: () =>
       backend.sites.flatMap((site) =>
         Object.entries(read(site)).map(([key, value]) => ({
@@ -133,7 +132,6 @@ export function createLinkMetrics(
     kind,
     name: `correctables_link_${name}`,
     help,
-    labels: ['site', 'peer'],
     read: () =>
       readLinks().map((link) => ({
         labels: { site, peer: link.peer },
@@ -151,7 +149,6 @@ export function createRefusedMetric(
     kind: 'counter',
     name: 'correctables_link_refused_connections_total',
     help: 'Connections to the cluster address without TLS, or with the wrong key, deployment or site',
-    labels: ['site'],
     read: () => [{ labels: { site }, value: readCount() }],
   };
 }
@@ -191,7 +188,6 @@ export function createRedOrderMetric(
     kind: 'gauge',
     name: 'correctables_red_order_reachable',
     help: '1 while red writes and strong reads of the site can be ordered',
-    labels: ['site'],
     read: () => [
       { labels: { site }, value: Number(readProblem() === undefined) },
     ],
@@ -207,7 +203,6 @@ export function createRedLogMetrics(
     kind: 'gauge',
     name: `correctables_red_log_${name}`,
     help,
-    labels: ['site'],
     read: () => [{ labels: { site }, value: valueOf(readRedLog()) ?? NaN }],
   }));
 }

@@ -4,12 +4,7 @@
  */
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 import { formatMetrics, METRICS_CONTENT_TYPE } from './metrics-text.ts';
-import {
-  createOperationMetrics,
-  DURATION_HELP,
-  DURATION_METRIC,
-  readDurations,
-} from './operation-metrics.ts';
+import { createOperationMetrics, readDurations } from './operation-metrics.ts';
 import { readProcessMetrics } from './process-metrics.ts';
 import type { StoreMetric } from './store-metric.ts';
 
@@ -102,13 +97,7 @@ export class GatewayMetrics {
       ...metric,
       values: metric.read(),
     }));
-    const durations = {
-      kind: 'histogram' as const,
-      name: DURATION_METRIC,
-      help: DURATION_HELP,
-      values: readDurations(this.#sites),
-    };
-    const own = formatMetrics([...metrics, durations]);
+    const own = formatMetrics([...metrics, readDurations(this.#sites)]);
     return `${own}\n${await readProcessMetrics()}`;
   }
 }
@@ -125,7 +114,6 @@ function createSiteMetrics(
     kind,
     name: `correctables_${name}`,
     help,
-    labels: ['site'],
     read: () =>
       Object.entries(sites).map(([site, gateway]) => ({
         labels: { site },

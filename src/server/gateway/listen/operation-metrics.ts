@@ -4,22 +4,14 @@
  */
 import type { Gateway } from '../gateway.ts';
 import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
+import type { Metric } from './metrics-text.ts';
 import type { StoreMetric } from './store-metric.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sites = Readonly<Record<string, Gateway>>;
 
-/** A value of a histogram, with the name of the series to which it belongs. */
-export interface HistogramValue {
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
 const MS_PER_S = 1000;
-export const DURATION_METRIC = 'correctables_operation_duration_seconds';
-export const DURATION_HELP =
-  'Time from the arrival of an operation to each of its views, by level';
+const DURATION_METRIC = 'correctables_operation_duration_seconds';
 
 export function createOperationMetrics(sites: Sites): StoreMetric[] {
   return [
@@ -27,14 +19,12 @@ export function createOperationMetrics(sites: Sites): StoreMetric[] {
       kind: 'counter',
       name: 'correctables_operation_results_total',
       help: 'Views (code ok) and failures of operations, by level and code',
-      labels: ['site', 'operation', 'level', 'code'],
       read: () => readSites(sites, readResults),
     },
     {
       kind: 'counter',
       name: 'correctables_preliminary_views_total',
       help: 'Operations whose final view confirmed or corrected the last preliminary one',
-      labels: ['site', 'operation', 'outcome'],
       read: () => readSites(sites, readOutcomes),
     },
   ];
@@ -79,11 +69,11 @@ function readOutcomes(site: string, { operations }: Gateway): Values {
 }
 
 /**
- * Returns the values of the histogram of durations. A bucket also counts what
- * is in smaller buckets.
+ * Returns the histogram of durations. A bucket also counts the values in smaller
+ * buckets.
  */
-export function readDurations(sites: Sites): HistogramValue[] {
-  return readSites(sites, (site, { operations, levels }) =>
+export function readDurations(sites: Sites): Metric {
+  const values = readSites(sites, (site, { operations, levels }) =>
     operations.flatMap(({ name: operation, durations }) =>
       durations.flatMap((counted, level) => {
         if (counted === undefined) return [];
@@ -111,6 +101,12 @@ export function readDurations(sites: Sites): HistogramValue[] {
       }),
     ),
   );
+  return {
+    kind: 'histogram',
+    name: DURATION_METRIC,
+    help: 'Time from the arrival of an operation to each of its views, by level',
+    values,
+  };
 }
 
 function sum(counts: readonly number[]): number {

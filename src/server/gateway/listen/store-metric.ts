@@ -3,7 +3,6 @@ export interface StoreMetric {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
   readonly help: string;
-  readonly labels: readonly string[];
   /** Returns the current values with their labels. */
   read(): readonly {
     readonly labels: Readonly<Record<string, string>>;
