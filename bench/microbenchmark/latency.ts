@@ -15,6 +15,7 @@ import { versionsOf } from '../harness/provenance.ts';
 import { mean, pairedRatios } from '../harness/statistics.ts';
 import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { checkDelay } from '../harness/preconditions.ts';
+import { redTripsMs } from '../harness/red-trips.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { startSites, toucher, type Color } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
@@ -162,14 +163,8 @@ export function tripsMs(color: Color, place: Site, sites: number): number {
   const site = nearestSite(place, sites);
   const awayMs = roundTripMs(place, site);
   if (color === 'blue') return awayMs;
-  const leader = SITES[0];
-  const toOthers = SITES.slice(1, sites).map((item) => roundTripMs(leader, item));
-  const majority = Math.floor(sites / 2) + 1;
-  // The leader has the operation first, so the nearest of the other sites complete the majority.
-  const majorityMs = toOthers.toSorted((a, b) => a - b)[majority - 2] as number;
-  if (site === leader) return awayMs + majorityMs;
-  // If two sites are a majority, a site that receives the operation from the leader knows that it is committed.
-  return awayMs + roundTripMs(site, leader) + (majority === 2 ? 0 : majorityMs);
+  const log = { leader: SITES[0], voters: SITES.slice(0, sites) };
+  return awayMs + redTripsMs<Site>(site, log, roundTripMs);
 }
 
 /** Returns the round trip from the user's site to the nearest other site. */

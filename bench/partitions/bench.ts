@@ -1,6 +1,6 @@
 /**
- * What a withdrawal takes with one red log for all rows, and with a log near the users of some. Both deployments have the
- * same four sites, in one process with the delays of a wide area. Each round measures both.
+ * Measures how long a withdrawal takes with one red log for all rows, and with a second log near the users of some rows.
+ * Both deployments have the same four sites, in one process with the delays of a wide area. Each round measures both.
  */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -10,27 +10,22 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { checkDelay } from '../harness/preconditions.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
+import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
+import { redTripsMs, type RedLog } from '../harness/red-trips.ts';
 import { bank, service } from './service.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia', 'ohio'] as const;
 type Site = (typeof SITES)[number];
 
-/** Round trips in milliseconds, rounded from those between the regions of a provider. */
+/** Round trips in milliseconds. Those of Ohio are rounded from round trips between the regions of a provider. */
 const LATENCY: Readonly<Record<string, number>> = {
-  'ireland-frankfurt': 20,
-  'ireland-virginia': 83,
-  'frankfurt-virginia': 90,
-  'virginia-ohio': 12,
+  ...ROUND_TRIPS_MS,
+  'ohio-virginia': 12,
   'ireland-ohio': 88,
   'frankfurt-ohio': 96,
 };
 
-/** A red log: its leader, and the sites of which a majority confirms. */
-interface Log {
-  readonly leader: Site;
-  readonly voters: readonly Site[];
-}
-
+type Log = RedLog<Site>;
 const MAIN: Log = { leader: 'ireland', voters: SITES };
 const US: Log = { leader: 'virginia', voters: ['virginia', 'ohio', 'ireland'] };
 
@@ -85,7 +80,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** All users withdraw at the same time, each one after the other. */
+/** Lets all users withdraw at the same time. Each user runs one withdrawal after another. */
 async function measure(layout: Layout, operations: number): Promise<readonly Wait[]> {
   const deployment = createEmbedded(service, {
     sites: SITES,
@@ -106,7 +101,7 @@ interface Work {
   readonly operations: number;
 }
 
-/** @throws Error where withdrawals are done sooner than their trips take */
+/** @throws Error if withdrawals take less time than their trips */
 async function measureUser(
   deployment: Embedded<Site>,
   layout: Layout,
@@ -121,7 +116,8 @@ async function measureUser(
     if (n >= WARM_UP) taken.push(performance.now() - begun);
   }
   const ms = median(taken);
-  checkDelay(`${layout}, ${place}`, { ms, atLeastMs: tripsMs(place, findLog(layout, account)) });
+  const atLeastMs = redTripsMs(place, findLog(layout, account), roundTripMs);
+  checkDelay(`${layout}, ${place}`, { ms, atLeastMs });
   return { layout, place, ms };
 }
 
@@ -130,23 +126,8 @@ function findLog(layout: Layout, account: string): Log {
   return logs[account.split('/')[0] as string] ?? MAIN;
 }
 
-/**
- * What the trips alone take: to the leader, and from it to as many others as make a majority. One of three voters makes a
- * majority with the leader as soon as it has a record (RB-L2).
- */
-function tripsMs(place: Site, { leader, voters }: Log): number {
-  const isMajority = place !== leader && voters.includes(place) && voters.length <= 3;
-  if (isMajority) return roundTripMs(place, leader);
-  const others = voters
-    .filter((voter) => voter !== leader)
-    .map((voter) => roundTripMs(leader, voter))
-    .toSorted((a, b) => a - b);
-  const majority = Math.floor(voters.length / 2);
-  return roundTripMs(place, leader) + (others[majority - 1] ?? 0);
-}
-
-function roundTripMs(a: Site, b: Site): number {
-  return a === b ? 0 : (LATENCY[`${a}-${b}`] ?? (LATENCY[`${b}-${a}`] as number));
+function roundTripMs(from: Site, to: Site): number {
+  return LATENCY[[from, to].toSorted().join('-')] as number;
 }
 
 function computeGoalResults(rounds: readonly (readonly Wait[])[]): readonly GoalResult[] {
@@ -172,7 +153,7 @@ function summarize(rounds: readonly (readonly Wait[])[]): Readonly<Record<string
       layout,
       place,
       p50Ms: rounded(median(listWaits(rounds, layout, place))),
-      tripsMs: tripsMs(place, findLog(layout, account)),
+      tripsMs: redTripsMs(place, findLog(layout, account), roundTripMs),
     })),
   );
 }

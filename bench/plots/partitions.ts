@@ -1,4 +1,4 @@
-/** The plot of partitions: what a red operation takes with a red log near its users. */
+/** Draws the plot of partitions: how long a red operation takes with a red log near its users. */
 import type { Wait } from '../partitions/bench.ts';
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';

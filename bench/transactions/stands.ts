@@ -1,7 +1,8 @@
 /** The stands: the positions of the clients of `first-views.ts`, and their measurements. */
 import { roundTripMs, SITES, type Site } from '../../engines/wan.ts';
+import { redTripsMs } from '../harness/red-trips.ts';
 
-const LEADER = SITES[0];
+const LOG = { leader: SITES[0], voters: SITES };
 
 /** The position of a client: beside a site, or at some distance from it. */
 export interface Stand {
@@ -26,10 +27,9 @@ export interface FirstView extends Stand {
 
 /**
  * Returns the minimum time of a transaction: two round trips to the site, of which the second is the commit. The commit
- * also waits for the leader, or at the leader for a second site.
+ * is a red operation of the site.
  */
 export function tripsMs({ site, awayMs }: Stand): { readonly firstMs: number; readonly finalMs: number } {
-  const others = SITES.filter((item) => item !== LEADER).map((item) => roundTripMs('paper', LEADER, item));
-  const agreeMs = site === LEADER ? Math.min(...others) : roundTripMs('paper', site, LEADER);
+  const agreeMs = redTripsMs<Site>(site, LOG, (from, to) => roundTripMs('paper', from, to));
   return { firstMs: 2 * awayMs, finalMs: 2 * awayMs + agreeMs };
 }
