@@ -1,4 +1,4 @@
-/** One client whose reads and transactions are timed, through the binding and by `pg` alone, in turn. */
+/** A client whose reads and transactions are timed, in turn through the binding and by `pg` alone. */
 import type { Pool, PoolClient } from 'pg';
 import { createClient, type Client } from 'correctables';
 import { postgres, type ReplicaLevels } from 'correctables/bindings/postgres';
@@ -10,7 +10,7 @@ import type { ReadTimes, TransactionTimes } from './goals.ts';
 import { openPool } from './open-pool.ts';
 
 const KEY = 'bench';
-const VALUE = 'v'.repeat(98); // 100 bytes as JSON.
+const VALUE = 'v'.repeat(98); // 100 bytes as JSON
 const ACCOUNTS = ['bench-from', 'bench-to'] as const;
 const READ = {
   name: 'bench_read',
@@ -50,21 +50,20 @@ export class Contender {
   }
 
   async measureReads(operations: number): Promise<ReadTimes> {
-    const times = { plainReplica: [], plainPrimary: [], preliminary: [], final: [] } as Record<string, number[]>;
+    const [plainReplica, plainPrimary, preliminary, final]: [number[], number[], number[], number[]] = [[], [], [], []];
     for (let n = 0; n < operations; n += 1) {
-      times['plainReplica']?.push(await timed(() => this.#replica.query(READ)));
-      times['plainPrimary']?.push(await timed(() => this.#primary.query(READ)));
+      plainReplica.push(await timed(() => this.#replica.query(READ)));
+      plainPrimary.push(await timed(() => this.#primary.query(READ)));
       const from = performance.now();
-      for await (const { final } of this.#client.invoke(get(KEY)))
-        times[final ? 'final' : 'preliminary']?.push(performance.now() - from);
+      for await (const view of this.#client.invoke(get(KEY)))
+        (view.final ? final : preliminary).push(performance.now() - from);
     }
-    const middle = (name: string): number => median(times[name] as number[]);
     return {
-      plainReplicaMs: middle('plainReplica'),
-      plainPrimaryMs: middle('plainPrimary'),
-      preliminaryMs: middle('preliminary'),
-      finalMs: middle('final'),
-      preliminaryViews: times['preliminary']?.length ?? 0,
+      plainReplicaMs: median(plainReplica),
+      plainPrimaryMs: median(plainPrimary),
+      preliminaryMs: median(preliminary),
+      finalMs: median(final),
+      preliminaryViews: preliminary.length,
     };
   }
 

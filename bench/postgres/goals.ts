@@ -1,4 +1,4 @@
-/** What reads, transactions and sessions on PostgreSQL are held to. */
+/** Computes the goals of reads, transactions and sessions on PostgreSQL. */
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { atLeast, estimate, largest, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { rounded } from '../harness/statistics.ts';
@@ -14,9 +14,9 @@ export interface ReadTimes {
 
 export interface TransactionTimes {
   readonly transactionMs: number;
-  /** `BEGIN`, a read with locks, two writes and `COMMIT`: a trip each. */
+  /** `BEGIN`, a read with locks, two writes and `COMMIT`, each in a trip of its own. */
   readonly beginCommitMs: number;
-  /** `BEGIN` goes with the read, and `COMMIT` with the writes. */
+  /** The same statements in two trips: `BEGIN` is sent with the read, and `COMMIT` with the writes. */
   readonly pipelinedMs: number;
 }
 
@@ -24,14 +24,14 @@ export const THROUGHPUT_WAYS = ['both views', 'two plain reads', 'one plain read
 export type ThroughputWay = (typeof THROUGHPUT_WAYS)[number];
 
 export interface Round {
-  /** By the nearest replica. */
+  /** The times for each nearest replica, in the order of the replicas. */
   readonly reads: readonly ReadTimes[];
   readonly transactions: TransactionTimes;
   /** Reads a second. */
   readonly throughput: Readonly<Record<ThroughputWay, number>>;
 }
 
-/** On top of 5 %. */
+/** A view may take this much longer than a plain read, beside the 5 % of the aim. */
 const ALLOWANCE_MS = 1;
 const AIM = 1.05;
 
@@ -43,7 +43,7 @@ function finalVsPrimary({ finalMs, plainPrimaryMs }: ReadTimes): number {
   return (finalMs - ALLOWANCE_MS) / plainPrimaryMs;
 }
 
-/** Of the nearest replicas, the worst counts. */
+/** Computes the goals of reads and transactions. Over the nearest replicas, the worst value counts. */
 export function computeLatencyGoals(rounds: readonly Round[]): readonly GoalResult[] {
   const over = (of: (round: Round) => number): Estimate => estimate(rounds.map(of), LOOKS);
   const worst = (of: (times: ReadTimes) => number): Estimate =>
@@ -62,7 +62,7 @@ export function computeLatencyGoals(rounds: readonly Round[]): readonly GoalResu
   ];
 }
 
-/** One history. */
+/** The result of one history of reads. */
 export interface SessionSample {
   readonly seed: number;
   readonly hasSessions: boolean;
@@ -87,7 +87,7 @@ export function computeSessionGoals(samples: readonly SessionSample[]): readonly
   const [on, off] = [sumSessions(true, samples), sumSessions(false, samples)];
   return [
     limitTime('session-violations', on.violations, { floor: 0 }, 'views'),
-    // Otherwise the checker, or the pauses, prove nothing.
+    // Without violations here, the checker or the pauses would prove nothing.
     atLeast('violations-without-sessions', off.violations, { floor: 1 }, 'views'),
     reported('session-reads', on.reads, 'reads'),
     reported('early-share-in-sessions', on.earlyShare, 'fraction'),

@@ -1,7 +1,7 @@
 /**
- * What both views of a read take beside `pg` alone: a client in Ireland, the primary in Virginia, the nearest replica beside
- * the client or in Frankfurt. What a transaction takes beside `BEGIN … COMMIT`. And how many reads a second a busy client
- * makes, without delays.
+ * Compares both views of a read with plain reads by `pg`. The client is in Ireland, the primary in Virginia, and the nearest
+ * replica beside the client or in Frankfurt. Also compares a transaction with `BEGIN` and `COMMIT`, and counts the reads a
+ * second of a busy client without delays.
  */
 import { migrations } from 'correctables/bindings/postgres';
 import { usePostgres, useRunningPostgres, type UsedPostgres } from '../../engines/postgres/engine.ts';
@@ -75,7 +75,7 @@ interface Scene {
   readonly extent: Extent;
 }
 
-/** Each round begins with another contender. */
+/** Measures one round. Each round begins with another contender. */
 async function measureRound(round: number, { contenders, near, extent }: Scene): Promise<Round> {
   const { operations, throughputMs } = extent;
   const reads: ReadTimes[] = [];

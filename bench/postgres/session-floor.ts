@@ -1,6 +1,6 @@
 /**
- * What a session has seen of values that grow: one writer counts up, and writes each number to the next of several keys. So
- * whoever has seen a number must see at least the latest one up to it, at every key.
+ * Tracks what a session has seen of growing values. One writer counts up, and writes each number to the next of several keys.
+ * So a session that has seen a number must see at least the latest number up to it at every key.
  */
 export class SessionFloor {
   readonly #keyCount: number;
@@ -11,7 +11,7 @@ export class SessionFloor {
     this.#keyCount = keyCount;
   }
 
-  /** Returns the least number that a view of the key may show; -1: the key may be missing. */
+  /** Returns the least number that a view of the key may show; -1 if the key may be missing. */
   getLeast(key: number): number {
     if (this.#seen < 0) return -1;
     const least = this.#seen - ((this.#seen - key + this.#keyCount) % this.#keyCount);

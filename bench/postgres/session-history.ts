@@ -1,6 +1,6 @@
 /**
- * Reads in sessions on replicas whose replay is paused and resumed at random, judged by what each session has seen and
- * written before. One writer counts up, and writes each number to the next of several keys.
+ * Reads in sessions on replicas whose replay is paused and resumed at random. Checks each view against what its session has
+ * seen and written before. One writer counts up, and writes each number to the next of several keys.
  */
 import type { Pool } from 'pg';
 import { createClient } from 'correctables';
@@ -18,23 +18,23 @@ const RESUME_MS = 20_000;
 const TOKEN_KEY = 'a secret of all processes';
 
 export interface SessionHistoryOptions {
-  /** Begins the names of the keys. */
+  /** The prefix of the names of the keys. */
   readonly name: string;
   readonly seed: number;
   readonly reads: number;
-  /** Without sessions, each read stands for itself. */
+  /** Whether the reads are in sessions. Otherwise they are independent of each other. */
   readonly hasSessions: boolean;
 }
 
 export interface SessionHistory {
   readonly reads: number;
-  /** Views of replicas. */
+  /** The number of views of replicas. */
   readonly early: number;
-  /** Views that a session must not have, in words. */
+  /** Descriptions of the views that a session must not have. */
   readonly violations: readonly string[];
 }
 
-/** Makes the reads. The tables of the binding have to be there. */
+/** Runs the reads. The tables of the binding must exist. */
 export async function runSessionHistory(
   servers: PostgresServers,
   { name, seed, reads, hasSessions }: SessionHistoryOptions,
@@ -89,7 +89,7 @@ export async function runSessionHistory(
   }
 }
 
-/** Two processes: the nearest replica of each is another one. */
+/** Opens the bindings of two processes. Each has another nearest replica. */
 function openProcesses(servers: PostgresServers): readonly [ReplicasBinding, ReplicasBinding] {
   const primary = { ...servers.connection('primary') };
   const replicas = servers.replicas.map(({ name }) => ({ ...servers.connection(name) }));
@@ -100,7 +100,7 @@ function openProcesses(servers: PostgresServers): readonly [ReplicasBinding, Rep
 /** Pauses and resumes the replay of a random replica, and resumes all in the end. */
 async function disturbReplay(servers: PostgresServers, random: Random, isDone: () => boolean): Promise<void> {
   const pools = servers.replicas.map(({ name }) => openPool(servers.connection(name)));
-  // The replay may cancel the statement itself. Then nothing is paused or resumed this time.
+  // The replay may cancel the statement. Then nothing is paused or resumed this time.
   const order = (pool: Pool, what: string): Promise<boolean> =>
     pool.query(`select pg_wal_replay_${what}()`).then(
       () => true,

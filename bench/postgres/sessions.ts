@@ -1,4 +1,4 @@
-/** Sessions on replicas that fall behind: how many views go back, with sessions and without. */
+/** Counts the views that go back on replicas that fall behind, with sessions and without. */
 import { migrations } from 'correctables/bindings/postgres';
 import { usePostgres } from '../../engines/postgres/engine.ts';
 import { readPostgresVersion } from '../../engines/postgres/programs.ts';

@@ -1,4 +1,4 @@
-/** How many reads a second one busy client makes on a primary and a replica without delays, by each way. */
+/** Counts the reads a second of one busy client in each way, on a primary and a replica without delays. */
 import type { Pool } from 'pg';
 import { createClient } from 'correctables';
 import { postgres } from 'correctables/bindings/postgres';

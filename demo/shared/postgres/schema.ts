@@ -1,6 +1,6 @@
 /**
- * A schema of one's own on real PostgreSQL servers: those that `npm run engines -- up postgres` started if they have the
- * delays asked for, otherwise some for this program.
+ * Creates a separate schema on real PostgreSQL servers. It uses the servers that `npm run engines -- up postgres` has started
+ * if they have the requested delays. Otherwise it starts servers for this program.
  */
 import { migrations, type PostgresConnection } from 'correctables/bindings/postgres';
 import { useRunningPostgres } from '../../../engines/postgres/engine.ts';
@@ -9,18 +9,18 @@ import { roundTripMs } from '../../../engines/wan.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface SchemaOptions {
-  /** Begins the name of the schema. */
+  /** The prefix of the name of the schema. */
   readonly name: string;
-  /** Further statements, in this schema. */
+  /** Further statements that are executed in this schema. */
   readonly tables?: readonly string[];
   readonly wan: WanPreset;
-  /** Connections of a client to each server. */
+  /** The maximum number of connections of a client to each server. */
   readonly connections: number;
 }
 
 export interface Schema {
   readonly name: string;
-  /** How a client at a site connects: its options of `postgres`. */
+  /** Returns the options of `postgres` for a client at a site. */
   connect(site: Site): {
     readonly schema: string;
     readonly primary: PostgresConnection;
@@ -35,10 +35,10 @@ export interface Schema {
 }
 
 const ROWS_AT_A_TIME = 5_000;
-/** Requests wait for a connection of a busy client. */
+/** The timeout of a request for a connection. It is long, because requests of a busy client wait for one. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** Makes the schema with its tables. `progress` gets lines for a person. */
+/** Creates the schema with its tables. `progress` receives lines for the user. */
 export async function openSchema(options: SchemaOptions, progress: (text: string) => void): Promise<Schema> {
   const { wan, tables = [], connections } = options;
   const { servers, stop } = await useRunningPostgres({ wan }, progress);
@@ -78,7 +78,7 @@ interface From {
   readonly schema: string;
 }
 
-/** The primary, and the replicas by their distance. A client beside the primary reads there first. */
+/** Returns the primary, and the replicas by their distance. For a client beside the primary, it is also the first replica. */
 function connectionsFrom(servers: PostgresServers, { site, wan, connections, schema }: From) {
   const near = servers.state.layout.servers.toSorted(
     (a, b) => roundTripMs(wan, site, a.place) - roundTripMs(wan, site, b.place),
@@ -89,7 +89,7 @@ function connectionsFrom(servers: PostgresServers, { site, wan, connections, sch
       ...servers.connection(name, clientPorts[site]),
       max: connections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // To open a connection takes several round trips.
+      // Keep idle connections open, because opening one takes several round trips.
       idleTimeoutMillis: 0,
       options: `-c search_path=${schema}`,
     },
