@@ -14,7 +14,7 @@ mkdirSync(budgets, { recursive: true });
 
 const { default: table } = await import('./entries.json', { with: { type: 'json' } });
 const published = table.filter(({ runs }) => runs === 'anywhere');
-/** What a page in production downloads. */
+/** Returns the file of a source that a page in production downloads. */
 const built = (source) => source.replace(/^src/, 'dist/production').replace(/\.ts$/, '.js');
 const library = built('src/index.ts');
 /** The bundles whose size has a budget. */

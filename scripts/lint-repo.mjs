@@ -43,7 +43,7 @@ for (const [subpath, target] of Object.entries(published)) {
   }
 }
 
-/** The paths of an entry under all its conditions. */
+/** Returns the paths of an entry under all its conditions. */
 function pathsOf(target) {
   return typeof target === 'string' ? [target] : Object.values(target).flatMap(pathsOf);
 }

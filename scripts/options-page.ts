@@ -324,7 +324,7 @@ function formatTable(groups: readonly OptionGroup[]): string[] {
   return [...head, ...rows];
 }
 
-/** Returns the page with its tables written anew. Throws if a section has another number of tables. */
+/** Returns the page with new tables. Throws if a section has another number of tables. */
 export function generateOptionsPage(page: string): string {
   const [start = '', ...sections] = page.split(/^(?=## )/m);
   const titles = sections.map((section) => section.slice('## '.length, section.indexOf('\n')));

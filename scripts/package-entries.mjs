@@ -40,14 +40,14 @@ export function entryProblems(published, entries, root) {
   return problems;
 }
 
-/** What an entry leads to. A page in production gets short messages, and everything else gets all of them. */
+/** Returns the files of an entry by condition. A page in production gets short messages, and everything else full ones. */
 function wantedTargets(source, runs) {
   const [path, pagePath] = ['./dist', './dist/production'].map((folder) =>
     source.replace(/^src/, folder).replace(/\.ts$/, ''),
   );
   const [types, full] = [`${path}.d.ts`, `${path}.js`];
   if (runs !== 'anywhere') return { types, default: full };
-  // The tools of workerd, a server, set `browser` too.
+  // Bundlers for workerd, which is a server, set `browser` too.
   return { types, workerd: full, browser: { development: full, default: `${pagePath}.js` }, default: full };
 }
 

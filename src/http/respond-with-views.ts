@@ -199,7 +199,7 @@ export async function startReply(
     const isKnown =
       isRefusal(error) ||
       wasReported(error) ||
-      // The line of the operation suffices.
+      // The store did not answer. The line about the operation reports it.
       (level?.isFollowed === false && isOutage(error));
     if (onError !== undefined || !isKnown) report(error, describeLevel(level));
   };

@@ -18,8 +18,9 @@ const REFUSALS: readonly ErrorCode[] = [
 ];
 
 /**
- * A store that does not answer. The stack of such an error shows nothing, and
- * each request fails with it, so one line is printed.
+ * The codes of errors of a store that does not answer. They are printed in one
+ * line without a stack: each request fails with such an error, and the stack
+ * does not show its cause.
  */
 const OUTAGES: readonly ErrorCode[] = [
   'UNAVAILABLE',
@@ -43,7 +44,7 @@ export function isRefusal(error: unknown): boolean {
   return isCorrectableError(error) && REFUSALS.includes(error.code);
 }
 
-/** Returns whether the store did not answer, so that one line describes it. */
+/** Returns whether the error means that the store did not answer. */
 export function isOutage(error: unknown): error is CorrectableError {
   return isCorrectableError(error) && OUTAGES.includes(error.code);
 }
@@ -97,13 +98,13 @@ function runHandler(handle: () => unknown): void {
   }
 }
 
-/** Returns the message, with that of the innermost cause. */
+/** Returns the message of the error, and the message of its innermost cause. */
 function describeOutage(error: CorrectableError): string {
   const { code, message } = error;
   let inner: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     const { cause, errors } = Object(inner) as Partial<AggregateError>;
-    // One for each address of a host.
+    // A failed connection has an error for each address of the host.
     const next: unknown = cause ?? errors?.at(-1);
     if (!isObject(next)) break;
     inner = next;

@@ -46,8 +46,8 @@ export class ConnectionTimer {
   }
 
   /**
-   * Notes that the server has sent something, so the time until the next
-   * heartbeat starts anew.
+   * Notes that the server has sent something, which restarts the time until the
+   * next heartbeat.
    */
   recordReceived(): void {
     this.#heartbeat.recordReceived(this.#options.scheduling.now());

@@ -53,7 +53,7 @@ export async function loadAuth(options: RawOptions): Promise<Auth> {
   };
 }
 
-/** Loads what checks signed tokens. Only servers with `--auth-keys` need its package. */
+/** Loads the verifier of signed tokens. Only servers with `--auth-keys` need the package `jose`. */
 async function loadTokenVerifier(): Promise<typeof SignedTokens> {
   try {
     return await import('./signed-tokens.ts');

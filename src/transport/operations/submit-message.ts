@@ -157,7 +157,7 @@ export interface Destination {
 }
 
 /**
- * Returns the message for this destination, For an update, the message also
+ * Returns the message for this destination. For an update, the message also
  * contains how it moved between sites, and whether a server with another
  * `memoryId` may know it.
  */

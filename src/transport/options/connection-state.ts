@@ -43,7 +43,9 @@ export type ConnectionAction =
   | 'terminate' // forget the socket, closing it without waiting for the peer
   | 'close-socket' // acknowledge what is done and close the socket in order
   | 'fail' // fail all operations without a final
-  | 'abandon-operations' // fail all operations without a final, because they belong to another principal; then use a new client id
+  // Fail all operations without a final, because they belong to another
+  // principal. Then use a new client id.
+  | 'abandon-operations'
   | 'end'; // notify the callers that wait for the end
 
 export interface Transition {

@@ -9,7 +9,7 @@ import type * as PromClient from 'prom-client';
  * may be missing.
  */
 const PACKAGE: string = 'prom-client';
-const HOW_TO_GET = `# Metrics of the process need the package ${PACKAGE}: npm install ${PACKAGE}\n`;
+const MISSING_PACKAGE = `# Metrics of the process need the package ${PACKAGE}: npm install ${PACKAGE}\n`;
 
 let registry: Promise<PromClient.Registry | undefined> | undefined;
 
@@ -22,7 +22,7 @@ export async function readProcessMetrics(
 ): Promise<string> {
   // Created once, because the observers cannot be stopped again.
   registry ??= createRegistry(load);
-  return (await registry)?.metrics() ?? HOW_TO_GET;
+  return (await registry)?.metrics() ?? MISSING_PACKAGE;
 }
 
 async function createRegistry(
