@@ -110,10 +110,10 @@ test('gateway: both views of a large value → it travels once', async () => {
   await store.close();
 });
 
-test('tables: missing → INVALID_ARGUMENT with the call that creates them; with createTable → created', async () => {
+test('tables: missing → FINAL_FAILED with the call that creates them; with createTable → created', async () => {
   const without = createClient(cassandra({ ...besideFrankfurt(it), table: 'not_made' }));
   await expect(without.invoke(get('k'))).rejects.toMatchObject({
-    code: 'INVALID_ARGUMENT',
+    code: 'FINAL_FAILED',
     message: expect.stringContaining('getKeyValueTableCql'),
   });
   await without.close();

@@ -113,13 +113,13 @@ test.each(NAMED)(
     }
 
     await ddl.execute(`DROP TABLE ${table}`);
-    expect(await read()).toEqual({ views: [], error: 'INVALID_ARGUMENT' });
+    expect(await read()).toEqual({ views: [], error: 'FINAL_FAILED' });
     await close();
   },
 );
 
 test.each(NAMED)(
-  '%s: tables in use are dropped → each read and write INVALID_ARGUMENT, at every attempt; created again → as before',
+  '%s: tables in use are dropped → each read and write FINAL_FAILED, at every attempt; created again → as before',
   async (_, way) => {
     const ddl = it.client('ireland');
     const keyspace = `${it.keyspace}_dropped_${WAYS.indexOf(way)}`;
@@ -158,8 +158,8 @@ test.each(NAMED)(
     const all = (code: string | undefined): unknown => operations().map(() => code);
     expect(await codes()).toEqual(all(undefined));
     for (const table of [TABLE, 'people']) await ddl.execute(`DROP TABLE ${keyspace}.${table}`);
-    expect(await codes()).toEqual(all('INVALID_ARGUMENT'));
-    expect(await codes()).toEqual(all('INVALID_ARGUMENT'));
+    expect(await codes()).toEqual(all('FINAL_FAILED'));
+    expect(await codes()).toEqual(all('FINAL_FAILED'));
     await make();
     expect(await codes()).toEqual(all(undefined));
     await close();
@@ -167,9 +167,9 @@ test.each(NAMED)(
   },
 );
 
-test.each(NAMED)('%s: a keyspace that is not there → INVALID_ARGUMENT, no view', async (_, way) => {
+test.each(NAMED)('%s: a keyspace that is not there → FINAL_FAILED, no view', async (_, way) => {
   const { store, close } = await openStore(way, it, { keyspace: 'nowhere', lazy: true });
-  expect(await seen(store.invoke(get('k')))).toEqual({ views: [], error: 'INVALID_ARGUMENT' });
+  expect(await seen(store.invoke(get('k')))).toEqual({ views: [], error: 'FINAL_FAILED' });
   await close();
 });
 

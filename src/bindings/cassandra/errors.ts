@@ -17,10 +17,10 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
   0x1002: 'UNAVAILABLE', // bootstrapping
   0x1200: 'TIMEOUT',
   0x1300: 'UNAVAILABLE', // read failure: replicas answered that they could not
-  0x2000: 'INVALID_ARGUMENT', // syntax
+  0x2000: 'FINAL_FAILED', // syntax
   0x2100: 'FORBIDDEN',
-  0x2200: 'INVALID_ARGUMENT', // for example, no such table or column
-  0x2300: 'INVALID_ARGUMENT', // configuration
+  0x2200: 'INVALID_ARGUMENT', // for example, an empty key
+  0x2300: 'FINAL_FAILED', // configuration
   0x2500: 'UNAVAILABLE', // a statement that was prepared again in vain
 };
 
@@ -39,6 +39,9 @@ const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
+/** With these texts the protocol reports a missing table, keyspace or column. */
+const MISSING =
+  /does(?: not|n't) exist|unconfigured table|undefined column|no keyspace has been specified|no such/i;
 const UNPREPARED = 0x2500;
 
 /**
@@ -105,9 +108,14 @@ export function toCorrectableError(
       ? undefined
       : 'UNAVAILABLE');
   if (code === undefined) return error;
-  const advice =
-    failure.code === INVALID && hint !== undefined ? `; ${hint}` : '';
-  return new CorrectableError(code, `${name}: ${failure.message}${advice}`, {
+  const advice = isMissing(failure) && hint !== undefined ? `; ${hint}` : '';
+  // A fault of the server: its caller, who may be a stranger, gets no names of
+  // tables. They are in the cause.
+  const reason =
+    code === 'FINAL_FAILED'
+      ? 'Cassandra refused the statement'
+      : failure.message;
+  return new CorrectableError(code, `${name}: ${reason}${advice}`, {
     cause: error,
   });
 }
@@ -193,7 +201,12 @@ function getRootFailure(failure: DriverFailure): DriverFailure {
   );
 }
 
+function isMissing({ code, message }: DriverFailure): boolean {
+  return code === INVALID && MISSING.test(message);
+}
+
 function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
+  if (isMissing(failure)) return 'FINAL_FAILED';
   if (typeof failure.code === 'number')
     return (
       SERVER_ERROR_CODES[failure.code] ??

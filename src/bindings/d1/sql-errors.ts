@@ -15,7 +15,7 @@ import { UNCHANGED_ERROR } from './statements.ts';
 const CODES: Readonly<Record<string, ErrorCode>> = {
   SQLITE_AUTH: 'FORBIDDEN',
   SQLITE_CONSTRAINT: 'CONFLICT',
-  SQLITE_ERROR: 'INVALID_ARGUMENT',
+  SQLITE_ERROR: 'FINAL_FAILED', // a statement or a table is missing or wrong
   SQLITE_FULL: 'OVERLOADED',
   SQLITE_MISMATCH: 'INVALID_ARGUMENT',
   SQLITE_RANGE: 'INVALID_ARGUMENT',
@@ -48,7 +48,11 @@ export function toCorrectableError(
   }
   const isTableMissing = text.includes('no such table') && hint !== undefined;
   const advice = isTableMissing ? ` ${hint}` : '';
-  const message = `${name}: ${text}. ${outcome}${advice}`;
+  // A fault of the server: its caller, who may be a stranger, gets no names of
+  // tables. They are in the cause.
+  const reason =
+    code === 'FINAL_FAILED' ? 'D1 refused the statement (SQLITE_ERROR)' : text;
+  const message = `${name}: ${reason}. ${outcome}${advice}`;
   return new CorrectableError(code, message, {
     cause,
     ...(code === 'CONFLICT' && { retryable: false }),

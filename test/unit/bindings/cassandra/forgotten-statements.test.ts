@@ -30,7 +30,7 @@ test.each([['put'], ['get']])(
     const again = await fake.next();
     expect(statement.queryId).toBeUndefined();
     again.fail(NO_TABLE);
-    await expect(reported).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', retryable: false });
+    await expect(reported).rejects.toMatchObject({ code: 'FINAL_FAILED', retryable: false });
     expect(fake.executed).toHaveLength(2);
   },
 );

@@ -34,7 +34,7 @@ test.each([
   ['conditional', OVERLOADED, 'UNKNOWN'],
   ['batch', UNAVAILABLE, 'UNKNOWN'],
   ['several', UNAVAILABLE, 'UNKNOWN'],
-  ['conditional', responseError(0x2200, 'no such table'), 'INVALID_ARGUMENT'],
+  ['conditional', responseError(0x2200, 'no such table'), 'FINAL_FAILED'],
   ['batch', responseError(0x2100, 'no'), 'FORBIDDEN'],
 ] as const)(
   '%s write: %s → %s, since a part may have been made before a shortage was seen',

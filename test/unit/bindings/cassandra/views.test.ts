@@ -181,7 +181,7 @@ test.each([
   ['OVERLOADED', responseError(0x1001, 'full')],
   ['UNAVAILABLE', responseError(0x1002, 'starting')],
   ['FORBIDDEN', responseError(0x2100, 'no')],
-  ['INVALID_ARGUMENT', responseError(0x2200, 'table shop.correctables_values does not exist')],
+  ['FINAL_FAILED', responseError(0x2200, 'table shop.correctables_values does not exist')],
   ['UNAVAILABLE', Object.assign(new Error('x'), { isSocketError: true, requestNotWritten: true })],
   ['UNAVAILABLE', Object.assign(new Error('x'), { name: 'NoHostAvailableError', innerErrors: { a: 'DOWN' } })],
   ['OVERLOADED', Object.assign(new Error('x'), { name: 'BusyConnectionError' })],
