@@ -12,6 +12,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '22': 'INVALID_ARGUMENT',
   '23': 'CONFLICT',
   '25006': 'INVALID_ARGUMENT', // a read that changes data
+  '26': 'FINAL_FAILED', // no such prepared statement
   '3D': 'FINAL_FAILED', // no such database
   '3F': 'FINAL_FAILED', // no such schema
   '40': 'CONFLICT',
@@ -29,6 +30,11 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
  * process, and of the server itself. All others prove that nothing was done.
  */
 const UNCERTAIN = /^(08|57P0|40003|58|XX|F0)/;
+
+/** A prepared statement is missing, or is there already. */
+const OTHER_CONNECTION = /^(26000|42P05)$/;
+const POOLER_HINT =
+  'A pooler changes the connection: set prepare: false, or use PgBouncer 1.21 or later.';
 
 /** A retry fails in the same way, although `CONFLICT` suggests otherwise. */
 const NOT_RETRYABLE = /^(23|44)/;
@@ -60,18 +66,27 @@ export function toCorrectableError(
   if (isWrite && sqlState === '25006')
     return createNoPrimaryError(name, 'written', error);
   const code = getCode(sqlState, isReplica);
-  const advice = sqlState === '42P01' && hint !== undefined ? ` ${hint}` : '';
+  const advice = findAdvice(sqlState, hint);
   // A fault of the server: its caller, who may be a stranger, gets no names of
   // tables. They are in the cause.
   const reason =
     code === 'FINAL_FAILED'
       ? `PostgreSQL refused the statement (SQLSTATE ${sqlState})`
       : text;
-  const message = `${name}: ${reason}. ${isWrite ? 'Nothing was written.' : 'Nothing was read.'}${advice}`;
+  const outcome = isWrite ? 'Nothing was written.' : 'Nothing was read.';
+  const message = [`${name}: ${reason}.`, outcome, ...advice].join(' ');
   return new CorrectableError(code, message, {
     cause: error,
     ...(NOT_RETRYABLE.test(sqlState ?? '') && { retryable: false }),
   });
+}
+
+function findAdvice(
+  sqlState: string | undefined,
+  hint: string | undefined,
+): string[] {
+  if (OTHER_CONNECTION.test(sqlState ?? '')) return [POOLER_HINT];
+  return sqlState === '42P01' && hint !== undefined ? [hint] : [];
 }
 
 /** Returns the error of an operation at a primary that is a replica. */
