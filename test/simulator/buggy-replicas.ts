@@ -138,8 +138,8 @@ class GatelessRedOrder extends RedOrder {
 }
 
 class LocalReadRedPath extends RedPath {
-  override read(_id: string, submission: Submission): void {
-    this.replyToRead(submission, this.homeOf(submission));
+  override read(id: string, submission: Submission): void {
+    this.replyToRead(id, submission);
   }
 }
 
@@ -165,7 +165,7 @@ class UnwaitingRedPath extends RedPath {
     this.#replica = replica;
   }
 
-  protected override replyToRead(submission: Submission): void {
+  protected override replyToRead(_id: string, submission: Submission): void {
     this.#replica.reply(submission, 'strong', this.#replica.state.read(submission));
   }
 }

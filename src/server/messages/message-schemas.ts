@@ -193,6 +193,20 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
     { kind: word, id: operationNameSchema, site: siteOrigin },
     { partition: ordinalNumber },
   ),
+  check: record(
+    {
+      kind: word,
+      id: operationNameSchema,
+      site: siteOrigin,
+      attempt: ordinalNumber,
+      snapshot: listByOrdinal,
+      reads: list(longText, MAX_OPERATION_PARTS),
+    },
+    {
+      ranges: list(range, MAX_OPERATION_PARTS),
+      partition: ordinalNumber,
+    },
+  ),
   hold: record(
     { ...globalFields, operation: redOperation },
     { partition: ordinalNumber },

@@ -57,6 +57,8 @@ export type CertificationDecision =
   | { readonly kind: 'expired' }
   | { readonly kind: 'closed' }
   | { readonly kind: 'marker' }
+  /** What was read still holds, unless there is a conflict. */
+  | { readonly kind: 'check'; readonly conflict: Conflict | undefined }
   | GlobalDecision;
 
 /** The decision about a record of a global that is not its operation. */

@@ -194,6 +194,22 @@ export interface MarkerRecord extends PartitionRecord {
   readonly site: Origin;
 }
 
+/**
+ * Asks whether what a strong read over several partitions has read still holds
+ * at this place.
+ */
+export interface CheckRecord extends PartitionRecord {
+  readonly kind: 'check';
+  readonly id: OperationId;
+  readonly site: Origin;
+  /** The number of the execution, from 1 on. */
+  readonly attempt: number;
+  /** The snapshot on which the generator ran. */
+  readonly snapshot: Vector;
+  readonly reads: readonly string[];
+  readonly ranges?: readonly ReadRange[];
+}
+
 /** A change of the members. */
 export interface MemberChange {
   /** The name of the site that joins, is rebuilt, or is retired. */
@@ -262,6 +278,7 @@ export type RedRecord =
   | GlobalRecord
   | CloseRecord
   | MarkerRecord
+  | CheckRecord
   | MemberRecord
   | ActivateRecord;
 

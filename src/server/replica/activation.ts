@@ -189,6 +189,7 @@ export function findRecordProblem(
     case 'operation':
     case 'close':
     case 'marker':
+    case 'check':
     case 'hold':
     case 'release':
     case 'abort':

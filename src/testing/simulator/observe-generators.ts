@@ -75,8 +75,9 @@ export function observeGenerators(
   // Without partitions it calls `read`, which is noted there.
   if (state.partitionCheck !== undefined)
     state.readInOrder = (...args) => {
-      const answer = readInOrder(...args);
-      return answer && noteRead(args[0], answer);
+      const executed = readInOrder(...args);
+      noteRead(args[0], executed.answer);
+      return executed;
     };
 }
 

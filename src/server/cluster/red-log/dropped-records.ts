@@ -23,6 +23,7 @@ const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
   operation: true,
   close: false,
   marker: false,
+  check: false,
   member: true,
   activate: true,
   hold: false,

@@ -1,14 +1,13 @@
 /**
  * Finds the partitions whose rows an execution reads or writes. A red write with
  * rows of several partitions is executed as a global. A strong read with such
- * rows fails, because it has a place in one red log only.
+ * rows is checked in each of their logs.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { parseName, type ReadSet } from '../../generator/read-set.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { ReadRange } from '../../records/read-range.ts';
 import type { Choice } from '../../records/reply.ts';
-import type { OperationPlan } from '../../service/operation-plan.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import { BY_KEY, type Tables } from '../../service/tables.ts';
 
@@ -31,27 +30,6 @@ export class PartitionCheck {
   constructor(partitions: Partitions, tables: Tables) {
     this.#partitions = partitions;
     this.#tables = tables;
-  }
-
-  /**
-   * Returns why a strong read has no answer, if so: it has read rows of
-   * partitions beside its home.
-   */
-  findReadProblem(
-    reads: ReadSet,
-    plan: OperationPlan,
-    home: number,
-  ): CorrectableError | undefined {
-    const run = { reads, choice: undefined };
-    const others = this.findOthers(run, { name: plan.name, home });
-    if (others.length === 0) return undefined;
-    const { names } = this.#partitions;
-    const format = (partition: number): string => `'${names[partition]}'`;
-    return otherPartitionError(
-      plan,
-      format(home),
-      others.map(format).join(', '),
-    );
   }
 
   /**
@@ -127,19 +105,6 @@ function findCommonPrefix({
 
 function unorderedError(name: string, { table }: Effect): CorrectableError {
   const message = `'${name}' is red here and changes the table '${table}', which has partition: 'none'. Nothing was done. Change the table by blue operations only, or give it a partition.`;
-  return createError(name, message);
-}
-
-function otherPartitionError(
-  { name, partition, partitionBy }: OperationPlan,
-  home: string,
-  others: string,
-): CorrectableError {
-  const isDeclared = partition !== undefined || partitionBy !== undefined;
-  const advice = isDeclared
-    ? "Read rows of one partition, read at the level causal, or put what you only read into a table with partition: 'none'"
-    : 'Declare partitionBy, or partition, for it in the contract, or read at the level causal';
-  const message = `'${name}' is ordered in the partition ${home} as a strong read, and reads rows of ${others}. ${advice}.`;
   return createError(name, message);
 }
 

@@ -59,6 +59,19 @@ export interface StateOptions extends GeneratorOptions {
   readonly partitions?: Partitions | undefined;
 }
 
+/** One execution of a strong read. */
+export interface ReadRun {
+  readonly answer: ReplyOrError;
+  readonly reads: ReadSet;
+  /** The ordinals of the partitions beside its home that it has read. */
+  readonly others: readonly number[];
+}
+
+const NOTHING_READ = {
+  reads: { names: new Set<string>(), ranges: [] },
+  others: [],
+} as const;
+
 export class SiteState {
   readonly store: Store;
   /**
@@ -170,29 +183,22 @@ export class SiteState {
   }
 
   /**
-   * Returns the answer of a read at its place in the red log of its home. It
-   * fails if it reads rows of other partitions.
+   * Executes a strong read on the stable snapshot, in a deployment with several
+   * partitions.
    *
-   * @param home the ordinal of the partition
-   * @param isHeld whether what was read is about to change at this place. Then
-   * there is no answer yet
+   * @param home the ordinal of its partition
    */
-  readInOrder(
-    input: GeneratorInput,
-    home: number,
-    isHeld: (reads: ReadSet) => boolean,
-  ): ReplyOrError | undefined {
-    const { partitionCheck } = this;
-    if (partitionCheck === undefined) return this.read(input);
+  readInOrder(input: GeneratorInput, home: number): ReadRun {
     try {
       const run = this.#generators.run(input, undefined, true);
       const { reads, choice, reply, domainError } = run;
-      if (choice !== undefined) return declaredReadError(input, choice);
-      const problem = partitionCheck.findReadProblem(reads, input.plan, home);
-      if (problem !== undefined) return problem;
-      return isHeld(reads) ? undefined : (domainError ?? reply);
+      if (choice !== undefined)
+        return { ...NOTHING_READ, answer: declaredReadError(input, choice) };
+      const { name } = input.plan;
+      const others = this.partitionCheck?.findOthers(run, { name, home }) ?? [];
+      return { answer: domainError ?? reply, reads, others };
     } catch (error) {
-      if (isCorrectableError(error)) return error;
+      if (isCorrectableError(error)) return { ...NOTHING_READ, answer: error };
       throw error;
     }
   }

@@ -29,6 +29,7 @@ import type { Origin } from '../../records/origin.ts';
 import {
   getPartition,
   type BlueOperation,
+  type CheckRecord,
   type CloseRecord,
   type OperationId,
   type RedOperation,
@@ -46,6 +47,7 @@ import {
 } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
 import { GlobalRequests } from './requests/global-requests.ts';
+import { PartitionReads } from './requests/partition-reads.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
 import { Proposals } from './requests/proposals.ts';
@@ -83,6 +85,8 @@ export class RedPath {
   readonly #outcomeWaiters: OutcomeWaiters;
   /** `undefined` if there is one red log only. */
   readonly #globals: GlobalRequests | undefined;
+  /** The same. */
+  readonly #partitionReads: PartitionReads | undefined;
 
   constructor(
     core: ReplicaCore,
@@ -118,6 +122,9 @@ export class RedPath {
       tables.length === this.orders.length
         ? new GlobalRequests(core, tables, this.admissions)
         : undefined;
+    this.#partitionReads =
+      this.#globals &&
+      new PartitionReads(core, this.#globals, this.#reads, this.admissions);
     this.#executions = new Executions(
       core,
       {
@@ -326,6 +333,7 @@ export class RedPath {
       this.#core.reply(submission, 'strong', abandonedError(submission));
       return;
     }
+    if (this.#partitionReads?.abandon(id) === true) return;
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
     if (request.waiters.length > 1)
@@ -347,6 +355,7 @@ export class RedPath {
       this.#core.emit({ kind: 'withdraw', record });
       this.#core.reply(submission, 'strong', admission.fullError());
     }
+    this.#partitionReads?.endWaiting(partition, admission.fullError());
     // The last first: an operation must not go on because one before it ended.
     for (const id of [...this.#requests.ids].toReversed()) {
       const request = this.#requests.get(id);
@@ -431,6 +440,11 @@ export class RedPath {
         return this.end(order, id, expiredError());
       case 'marker':
         return this.#passMarker(order, id);
+      case 'check':
+        return this.#partitionReads?.onChecked(
+          record as CheckRecord,
+          decision.conflict,
+        );
       // `#passGlobal` has done all that these need.
       case 'grant':
       case 'refuse':
@@ -484,30 +498,27 @@ export class RedPath {
   #passMarker({ partition }: RedOrder, id: OperationId): void {
     this.#proposals.onMarker(id, partition);
     const submission = this.#reads[partition]?.end(id);
-    if (submission !== undefined) this.replyToRead(submission, partition);
+    if (submission !== undefined) this.replyToRead(id, submission);
   }
 
-  protected replyToRead(submission: Submission, home: number): void {
+  protected replyToRead(id: OperationId, submission: Submission): void {
     const { coverage, nowMs, options } = this.#core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
-      run: () => this.#readAtPlace(submission, home),
+      run: () => this.#readAtPlace(id, submission),
       late: () =>
         this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
     });
   }
 
-  #readAtPlace(submission: Submission, home: number): void {
-    const answer = this.#core.state.readInOrder(
-      submission,
-      home,
-      (reads) =>
-        this.#globals?.readsHeld(home, reads, () => {
-          this.#readAtPlace(submission, home);
-        }) === true,
-    );
-    if (answer !== undefined) this.#core.reply(submission, 'strong', answer);
+  #readAtPlace(id: OperationId, submission: Submission): void {
+    if (this.#partitionReads !== undefined) {
+      const home = this.homeOf(submission);
+      return this.#partitionReads.begin(id, submission, home);
+    }
+    const answer = this.#core.state.read(submission);
+    this.#core.reply(submission, 'strong', answer);
   }
 
   /**

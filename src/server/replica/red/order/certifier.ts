@@ -64,6 +64,12 @@ export interface Writing {
   readonly created: ReadonlySet<string>;
 }
 
+/** What was read, and on which snapshot. */
+export type CertifiedReads = Pick<
+  RedOperation,
+  'reads' | 'ranges' | 'snapshot'
+>;
+
 interface CommitRecord extends Writing {
   readonly stamp: number;
   readonly names: readonly string[];
@@ -186,9 +192,18 @@ export class Certifier implements Section {
   }
 
   protected findConflict(operation: RedOperation): Conflict | undefined {
-    const { reads, ranges = [], snapshot, dependencies } = operation;
-    if (dependencies !== undefined)
-      return this.#findDependencyConflict(operation, dependencies);
+    const { dependencies } = operation;
+    return dependencies === undefined
+      ? this.findReadConflict(operation)
+      : this.#findDependencyConflict(operation, dependencies);
+  }
+
+  /** Returns what has changed since the snapshot of what was read on it. */
+  protected findReadConflict({
+    reads,
+    ranges = [],
+    snapshot,
+  }: CertifiedReads): Conflict | undefined {
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = getStampOf(snapshot, this.#log);
     if (this.isForgotten(snapshot)) return { reason: 'window' };

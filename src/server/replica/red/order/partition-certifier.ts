@@ -14,6 +14,7 @@ import { getExecutionName, isGlobal } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
 import type {
   AbortRecord,
+  CheckRecord,
   GlobalOperation,
   HoldRecord,
   RedOperation,
@@ -49,6 +50,8 @@ export class PartitionCertifier extends Certifier {
       case 'operation':
         if (isGlobal(record)) return this.#decideGlobal(record);
         return super.decide(record);
+      case 'check':
+        return { kind: 'check', conflict: this.findCheckConflict(record) };
       case 'close':
       case 'marker':
       case 'member':
@@ -63,6 +66,14 @@ export class PartitionCertifier extends Certifier {
     return (
       this.holds.findOverlap(operation, getExecutionName(operation)) ??
       super.findConflict(operation)
+    );
+  }
+
+  /** What a hold writes may be committed in its home already. */
+  protected findCheckConflict(check: CheckRecord): Conflict | undefined {
+    return (
+      this.holds.findOverlap({ ...check, effects: [] }) ??
+      this.findReadConflict(check)
     );
   }
 

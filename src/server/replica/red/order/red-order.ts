@@ -203,7 +203,8 @@ export class RedOrder {
       !this.#origins.isMember(getProposer(record)) ||
       getPartition(record) !== this.partition ||
       (record.kind === 'operation' && !this.#isKnown(record)) ||
-      (record.kind === 'hold' && !this.#isKnown(record.operation))
+      (record.kind === 'hold' && !this.#isKnown(record.operation)) ||
+      (record.kind === 'check' && !this.#isVector(record.snapshot))
     );
   }
 

@@ -158,6 +158,7 @@ export class GlobalCoordinator {
         return undefined;
       case 'close':
       case 'marker':
+      case 'check':
       case 'member':
       case 'activate':
         return undefined;

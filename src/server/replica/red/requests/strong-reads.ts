@@ -19,13 +19,15 @@ export class StrongReads {
    * to the log.
    */
   readonly #abandoned = new Set<OperationId>();
+  /** Reads whose marker has passed, and that are not answered yet. */
+  readonly executing = new Set<OperationId>();
 
   constructor(partition: number) {
     this.#partition = partition;
   }
 
   get waitedCount(): number {
-    return this.#reads.size;
+    return this.#reads.size + this.executing.size;
   }
 
   get abandonedCount(): number {

@@ -56,14 +56,21 @@ test('rows of two partitions → executed, and there after a restart', async () 
   await second.close();
 });
 
-test('a strong read of two partitions → FINAL_FAILED names them', async () => {
+// @rule PART-G10
+test('strong reads of two partitions beside transfers → always the whole total', async () => {
   const deployment = open(temporaryFolder());
-  const read = createClient(deployment.site('ohio')).invokeStrong(bank.sum({ prefix: '' }));
-  await expect(read).rejects.toMatchObject({
-    code: 'FINAL_FAILED',
-    message: expect.stringMatching(
-      /ordered in the partition 'main' as a strong read, and reads rows of 'us'. .*read at the level causal/,
-    ),
-  });
+  const [ohio, frankfurt] = [createClient(deployment.site('ohio')), createClient(deployment.site('frankfurt'))];
+  await ohio.invokeStrong(bank.deposit({ account: 'us/ann', amount: 100 }));
+  await ohio.invokeStrong(bank.deposit({ account: 'eu/bob', amount: 100 }));
+  await expect.poll(() => frankfurt.invokeWeak(bank.sum({ prefix: '' }))).toBe(200);
+  const move = async (client: typeof ohio, from: string, to: string): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) await client.invoke(bank.transfer({ from, to, amount: 1 }));
+  };
+  const sums: number[] = [];
+  const sum = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) sums.push(await frankfurt.invokeStrong(bank.sum({ prefix: '' })));
+  };
+  await Promise.all([move(ohio, 'us/ann', 'eu/bob'), move(frankfurt, 'eu/bob', 'us/ann'), sum()]);
+  expect(sums).toEqual(Array.from({ length: 10 }, () => 200));
   await deployment.close();
 });

@@ -4,7 +4,7 @@ import { findGlobalReads, toFieldName } from '../../../../../src/server/generato
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { Choice } from '../../../../../src/server/records/reply.ts';
 import { queue, stock, table } from '../../../../../src/server/service/tables.ts';
-import type { SiteWorld } from '../../../../support/site-world.ts';
+import type { SiteWorld, WorldOptions } from '../../../../support/site-world.ts';
 import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
@@ -23,8 +23,8 @@ function balancesOf(world: SiteWorld): unknown[] {
   return SITES.map((site) => [world.read(site, balance('us/ann')), world.read(site, balance('eu/bob'))]);
 }
 
-function createFunded(): SiteWorld {
-  const world = createWorld();
+function createFunded(options: WorldOptions = {}): SiteWorld {
+  const world = createWorld(options);
   world.submit(FOLLOWER, deposit('us/ann', 100));
   world.submit(FOLLOWER, deposit('eu/bob', 100));
   world.settle();
@@ -132,6 +132,44 @@ test('what a global takes from a field of the red order counts as read', () => {
   expect([...names]).toEqual([toFieldName('stores', 'a', 'items'), toFieldName('stores', 'a', 'left')]);
   const added = { shadow: 'add', args: {}, effects: [effect('items', 'push'), effect('left', 'add')] };
   expect(findGlobalReads(none, added as unknown as Choice, tables).names.size).toBe(0);
+});
+
+const isToUs = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
+  from === FOLLOWER && envelope.to.partition === 1;
+
+// @rule PART-G10
+test('a strong read of two partitions runs again if a row was written meanwhile', () => {
+  const world = createFunded({ maxAttempts: 2 });
+  const read = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle(isToUs); // The check of us has not left.
+  world.submit(US_LEADER, withdraw('us/ann', 10));
+  world.settle(isToUs);
+  expect(read.value).toBeUndefined();
+  world.settle();
+  expect(read.value).toBe(190);
+});
+
+// @rule PART-G10
+test('a strong read of two partitions after maxAttempts → CONFLICT names the row', () => {
+  const world = createFunded({ maxAttempts: 1 });
+  const read = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle(isToUs);
+  world.submit(US_LEADER, withdraw('us/ann', 10));
+  world.settle();
+  expect(read).toMatchObject({ code: 'CONFLICT', retryable: true });
+});
+
+// @rule PART-G10
+test('a strong read of two partitions is never between the halves of a transfer', () => {
+  const world = createFunded({ maxAttempts: 100 });
+  const reads = [];
+  for (let turn = 0; turn < 20; turn += 1) {
+    world.submit(SITES[turn % 3]!, transfer('us/ann', 'eu/bob', 1));
+    reads.push(world.submit(SITES[(turn + 1) % 3]!, call('sum', { prefix: '' }), STRONG));
+    world.pass(turn % 4);
+  }
+  for (let turn = 0; turn < 60; turn += 1) world.pass(50);
+  expect(reads.map(({ value, code }) => code ?? value)).toEqual(reads.map(() => 200));
 });
 
 test('a strong read shows a global that has ended', () => {

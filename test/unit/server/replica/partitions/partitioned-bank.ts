@@ -28,6 +28,12 @@ export const bank = defineContract('bank', {
   tag: { access: 'write', args: z.object({ account }), result: z.null() },
   untag: { access: 'write', args: z.object({ account }), result: z.null() },
   balance: { access: 'read', partitionBy: 'account', args: z.object({ account }), result: z.number() },
+  pair: {
+    access: 'read',
+    partitionBy: 'first',
+    args: z.object({ first: account, second: account, number: z.int() }),
+    result: z.array(z.number()),
+  },
   sum: { access: 'read', partitionBy: 'prefix', args: z.object({ prefix: z.string() }), result: z.number() },
 });
 
@@ -71,6 +77,7 @@ export const partitionedBank = defineService(bank, {
     tag: (args, { shadow }) => shadow.tag(args, null),
     untag: (args, { shadow }) => shadow.untag(args, null),
     balance: ({ account: name }, { tables }) => tables.accounts.row(name).balance,
+    pair: ({ first, second }, { tables }) => [first, second].map((key) => tables.accounts.row(key).balance),
     sum: ({ prefix }, { tables }) =>
       tables.accounts.keys({ prefix }).reduce((sum, key) => sum + tables.accounts.row(key).balance, 0),
   },

@@ -1,0 +1,171 @@
+/**
+ * Strong reads at their places in a deployment with several partitions. A read
+ * of one partition has its answer there. If it has read others too, a check in
+ * each of their logs asks whether all of that still holds. Then it held at one
+ * moment: when the first check was appended.
+ */
+import { abandonedError } from '../../../records/failures.ts';
+import type { Conflict } from '../../../records/certification-result.ts';
+import {
+  getPartition,
+  type CheckRecord,
+  type OperationId,
+} from '../../../records/records.ts';
+import type { ReplyOrError } from '../../../records/reply.ts';
+import type { CorrectableError } from '../../../../correctable/errors.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { ReadRun } from '../../core/site-state.ts';
+import type { Submission } from '../../core/submissions.ts';
+import type { GlobalRequests } from './global-requests.ts';
+import type { RedAdmission } from './red-admission.ts';
+import { conflictError, shouldRetry } from './retry-policy.ts';
+import type { StrongReads } from './strong-reads.ts';
+
+/** A read whose marker has passed. The other fields are of `shouldRetry`. */
+interface PartitionRead {
+  readonly id: OperationId;
+  readonly submission: Submission;
+  readonly home: number;
+  answer: ReplyOrError | undefined;
+  /** By partition: the checks of the last execution that have not passed. */
+  readonly checks: Map<number, CheckRecord>;
+  attempt: number;
+  uncountedRejections: number;
+  conflict: Conflict | undefined;
+  readonly record: undefined;
+  readonly run: undefined;
+  rejectedAtMs: number | undefined;
+  heldAtMs: number | undefined;
+}
+
+export class PartitionReads {
+  readonly #core: ReplicaCore;
+  readonly #globals: GlobalRequests;
+  /** By the ordinal of the home: where the reads count. */
+  readonly #homes: readonly StrongReads[];
+  /** By the ordinal of the partition. */
+  readonly #admissions: readonly RedAdmission[];
+  readonly #reads = new Map<OperationId, PartitionRead>();
+
+  constructor(
+    core: ReplicaCore,
+    globals: GlobalRequests,
+    homes: readonly StrongReads[],
+    admissions: readonly RedAdmission[],
+  ) {
+    this.#core = core;
+    this.#globals = globals;
+    this.#homes = homes;
+    this.#admissions = admissions;
+  }
+
+  /** Executes a read whose marker has passed in the log of its home. */
+  begin(id: OperationId, submission: Submission, home: number): void {
+    const read: PartitionRead = {
+      id,
+      submission,
+      home,
+      answer: undefined,
+      checks: new Map(),
+      attempt: 0,
+      uncountedRejections: 0,
+      conflict: undefined,
+      record: undefined,
+      run: undefined,
+      rejectedAtMs: undefined,
+      heldAtMs: undefined,
+    };
+    this.#reads.set(id, read);
+    this.#homes[home]?.executing.add(id);
+    this.#execute(read);
+  }
+
+  /** A check has passed in the log of a partition. */
+  // @rule PART-G10
+  onChecked(record: CheckRecord, conflict: Conflict | undefined): void {
+    const read = this.#reads.get(record.id);
+    const partition = getPartition(record);
+    const awaited = read?.checks.get(partition);
+    // It may be of another site, or of an earlier execution.
+    if (awaited?.site !== record.site || awaited.attempt !== record.attempt)
+      return;
+    read.checks.delete(partition);
+    if (conflict !== undefined) this.#retry(read, conflict);
+    else if (read.checks.size === 0) this.#end(read, read.answer);
+  }
+
+  /** No caller waits for the read any more. Returns whether it was here. */
+  abandon(id: OperationId): boolean {
+    const read = this.#reads.get(id);
+    if (read === undefined) return false;
+    this.#end(read, abandonedError(read.submission));
+    return true;
+  }
+
+  /** Nothing can be ordered for now in the red log of a partition. */
+  endWaiting(partition: number, error: CorrectableError): void {
+    for (const read of this.#reads.values())
+      if (read.checks.has(partition)) this.#end(read, error);
+  }
+
+  #execute(read: PartitionRead): void {
+    if (this.#reads.get(read.id) !== read) return;
+    const { submission, home } = read;
+    const run = this.#core.state.readInOrder(submission, home);
+    const partitions = [home, ...run.others];
+    const isHeld = partitions.some((partition) =>
+      this.#globals.readsHeld(partition, run.reads, () => this.#execute(read)),
+    );
+    if (isHeld) return;
+    const full = run.others.find(
+      (partition) => this.#admissions[partition]?.isFull === true,
+    );
+    if (run.others.length === 0) this.#end(read, run.answer);
+    else if (full === undefined) this.#check(read, run, partitions);
+    else this.#end(read, this.#admissions[full]?.fullError());
+  }
+
+  #check(
+    read: PartitionRead,
+    { answer, reads: { names, ranges } }: ReadRun,
+    partitions: readonly number[],
+  ): void {
+    const { state, options } = this.#core;
+    read.attempt += 1;
+    read.answer = answer;
+    for (const partition of partitions) {
+      const record: CheckRecord = {
+        kind: 'check',
+        id: read.id,
+        site: options.site,
+        attempt: read.attempt,
+        snapshot: state.stable.slice(),
+        reads: [...names],
+        ...(ranges.length > 0 && { ranges }),
+        ...(partition > 0 && { partition }),
+      };
+      read.checks.set(partition, record);
+      this.#core.emit({ kind: 'propose', record });
+    }
+  }
+
+  #retry(read: PartitionRead, conflict: Conflict): void {
+    this.#withdrawChecks(read);
+    if (shouldRetry(this.#core, read, conflict)) this.#execute(read);
+    else this.#end(read, conflictError(read));
+  }
+
+  #end(read: PartitionRead, answer: ReplyOrError | undefined): void {
+    this.#reads.delete(read.id);
+    this.#homes[read.home]?.executing.delete(read.id);
+    this.#withdrawChecks(read);
+    if (answer !== undefined)
+      this.#core.reply(read.submission, 'strong', answer);
+  }
+
+  #withdrawChecks({ checks }: PartitionRead): void {
+    for (const record of checks.values())
+      this.#core.emit({ kind: 'withdraw', record });
+    checks.clear();
+  }
+}
