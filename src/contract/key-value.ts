@@ -31,13 +31,14 @@ const maxKeys = z.maxLength(MAX_TRANSACTION_KEYS);
  * await store.invoke(put('user:7:name', 'Ada'));
  */
 export const keyValue = defineContract('key-value', {
-  get: keyValueOperations.get,
-  getMany: keyValueOperations.getMany,
+  get: operation({ ...keyValueOperations.get, partitionBy: 'key' }),
+  getMany: operation({ ...keyValueOperations.getMany, partitionBy: 'keys.0' }),
   put: operation({
     access: 'write',
     color: 'red',
     args: z.object({ key, value }),
     result: z.void(),
+    partitionBy: 'key',
     key: (args) => args.key,
   }),
   readVersions: operation({
@@ -46,6 +47,7 @@ export const keyValue = defineContract('key-value', {
       keys: z.array(key).check(maxKeys),
       known: z.optional(z.array(z.nullable(version)).check(maxKeys)),
     }),
+    partitionBy: 'keys.0',
     result: z.array(z.object({ version, value })),
   }),
   commit: operation({
@@ -55,6 +57,7 @@ export const keyValue = defineContract('key-value', {
       reads: z.array(z.object({ key, version })).check(maxKeys),
       writes: z.array(z.object({ key, value })).check(maxKeys),
     }),
+    partitionBy: 'writes.0.key',
     result: z.object({ committed: z.boolean(), changed: z.array(z.string()) }),
   }),
 });

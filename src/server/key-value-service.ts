@@ -38,12 +38,15 @@ interface Write {
   }[];
 }
 
-const tables = { keys: table({ entry: cell<Entry>() }) };
+const tables = { keys: table({ entry: cell<Entry>() }, { partition: 'key' }) };
 
 /**
  * Values by key with optimistic transactions: the service of the contract
  * `keyValue`. `commit` applies all writes if each key that was read still has
  * its version, otherwise none.
+ *
+ * In a deployment with `partitions`, the part of a key before its first `/` names
+ * its partition. A commit is decided in that of the first key that it writes.
  *
  * If others keep changing what a commit has read, it fails with `CONFLICT`
  * after `maxAttempts` executions. Nothing was written then.

@@ -59,7 +59,9 @@ export interface OperationSpec<
   /**
    * The argument that names the partition whose red log orders the operation:
    * the text before its first `/`, as for the rows of a table with
-   * `partition: 'key'`. Only for a RedBlue service. Default: `main`
+   * `partition: 'key'`. For the first item of a list, write `keys.0`, or
+   * `writes.0.key`: an empty list names `main`. Only for a RedBlue service.
+   * Default: `main`
    */
   readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
   /**
@@ -84,14 +86,27 @@ export interface OperationSpec<
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /**
- * The names of the arguments `T` that are always text, or any name if the type
- * is not known.
+ * The names of the arguments `T` that are always text, and of the first items of
+ * lists, or any name if the type is not known.
  */
 export type TextArgument<T> = [T] extends [never]
   ? string
   : unknown extends T
     ? string
-    : { [K in keyof T]-?: T[K] extends string ? K : never }[keyof T] & string;
+    : {
+        [K in keyof T & string]-?: T[K] extends string
+          ? K
+          : T[K] extends readonly (infer Item)[]
+            ? `${K}.0${TextOfItem<Item>}`
+            : never;
+      }[keyof T & string];
+
+/** What names the text of an item of a list: nothing, or a field of it. */
+type TextOfItem<Item> = Item extends string
+  ? ''
+  : {
+      [K in keyof Item & string]-?: Item[K] extends string ? `.${K}` : never;
+    }[keyof Item & string];
 
 /**
  * An operation without the types of its functions, which `TypedSpec` adds from

@@ -108,7 +108,7 @@ class NamedPartitions implements Partitions {
     if (partition !== undefined)
       return this.#ordinals.get(partition) ?? MAIN_LOG;
     if (partitionBy === undefined) return MAIN_LOG;
-    const text = (args as Readonly<Record<string, unknown>>)[partitionBy];
+    const text = getAtPath(args, partitionBy);
     return typeof text === 'string' ? this.#ofText(text) : MAIN_LOG;
   }
 
@@ -131,6 +131,14 @@ class NamedPartitions implements Partitions {
     if (end === -1) return MAIN_LOG;
     return this.#ordinals.get(text.slice(0, end)) ?? MAIN_LOG;
   }
+}
+
+/** Returns `keys.0` or `writes.0.key` of arguments, if it is there. */
+function getAtPath(args: unknown, path: string): unknown {
+  let value = args;
+  for (const name of path.split('.'))
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return value;
 }
 
 /** A name is a word, since it stands before the `/` of keys, and in metrics. */

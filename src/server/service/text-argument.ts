@@ -11,6 +11,9 @@ import {
 /** Some lazy schemas create new ones without end. */
 const MAX_DEPTH = 16;
 
+/** The part of a path that names the first item of a list. */
+const FIRST_ITEM = '0';
+
 type SchemaDef = Readonly<Record<string, unknown>>;
 
 /** Returns whether a schema of this definition fulfills a rule. */
@@ -24,14 +27,25 @@ export function describeArgumentProblem(
   args: Schema,
   name: string,
 ): string | undefined {
+  const path = name.split('.');
   const find: Rule = ({ shape }) =>
-    Object.hasOwn((shape ?? {}) as object, name);
+    Object.hasOwn((shape ?? {}) as object, path[0] as string);
   if (!fulfills(args, find))
     return `there is no argument '${name}' in every call. Name one that is text, as z.string()`;
-  const isTextThere: Rule = ({ shape }, depth) =>
-    fulfills((shape as SchemaDef)[name], isText, depth);
-  if (fulfills(args, isTextThere)) return undefined;
+  if (fulfills(args, isTextAt(path))) return undefined;
   return `the argument '${name}' is not text in every call. Name one that is, as z.string()`;
+}
+
+/** Whether there is text at a path. A list may be empty. */
+function isTextAt([name, ...rest]: readonly string[]): Rule {
+  if (name === undefined) return isText;
+  return ({ type, shape, element }, depth) => {
+    const part =
+      type === 'array' && name === FIRST_ITEM
+        ? element
+        : ((shape ?? {}) as SchemaDef)[name];
+    return fulfills(part, isTextAt(rest), depth);
+  };
 }
 
 function isText({ type, entries, values }: SchemaDef): boolean {

@@ -30,6 +30,22 @@ test.each<[string, Schema]>([
   expect(describeArgumentProblem(schema, 'key')).toBeUndefined();
 });
 
+test.each([
+  ['keys.0', z.object({ keys: z.array(z.string()) })],
+  ['writes.0.key', z.object({ writes: z.array(z.object({ key: z.string() })) })],
+])('the text %s of the first item of a list', (path, schema) => {
+  expect(describeArgumentProblem(schema, path)).toBeUndefined();
+});
+
+test.each([
+  ['keys.1', z.object({ keys: z.array(z.string()) })],
+  ['keys.0', z.object({ keys: z.array(z.int()) })],
+  ['keys.0.key', z.object({ keys: z.array(z.string()) })],
+  ['keys', z.object({ keys: z.array(z.string()) })],
+])('%s is not text of the first item of a list', (path, schema) => {
+  expect(describeArgumentProblem(schema, path)).toContain(`the argument '${path}' is not text in every call`);
+});
+
 const endless = (): Schema => z.lazy(endless as () => z.ZodType);
 
 test.each<[string, Schema]>([

@@ -86,9 +86,10 @@ export class PartitionReads {
     const read = this.#reads.get(record.id);
     const partition = getPartition(record);
     const awaited = read?.checks.get(partition);
+    if (read === undefined || awaited === undefined) return;
     // It may be of another site, or of an earlier execution.
-    if (awaited?.site !== record.site || awaited.attempt !== record.attempt)
-      return;
+    const { site, attempt } = awaited;
+    if (site !== record.site || attempt !== record.attempt) return;
     read.checks.delete(partition);
     if (conflict !== undefined) this.#retry(read, conflict);
     else if (read.checks.size === 0) this.#end(read, read.answer);
