@@ -3,7 +3,10 @@ import entries from './scripts/entries.json' with { type: 'json' };
 
 /** What is exported is used by a published entry, or by whatever stands beside `src/`: `npm run check -- unused`. */
 const config: KnipConfig = {
-  entry: [...entries.map(({ source }) => source), '{bench,demo,engines,research,test,scripts}/**/*.{ts,tsx,mjs,cjs}'],
+  entry: [
+    ...entries.map(({ source }) => source),
+    '{bench,demo,engines,research,site,test,scripts}/**/*.{ts,tsx,mjs,cjs}',
+  ],
   project: ['src/**/*.ts'],
   ignoreExportsUsedInFile: true,
 };

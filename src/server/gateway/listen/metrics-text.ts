@@ -14,7 +14,10 @@ export interface Metric {
 }
 
 interface MetricValue {
-  /** The name of the series to which the value of a histogram belongs. Default: the name of the metric */
+  /**
+   * The name of the series to which the value of a histogram belongs. Default:
+   * the name of the metric
+   */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;

@@ -1,0 +1,81 @@
+/**
+ * Collects the source of the documentation site in one folder: the pages of `docs`, those of `site/pages`, the reference
+ * that TypeDoc writes, and the configuration of VitePress.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Application, type TypeDocOptions } from 'typedoc';
+import type { PluginOptions } from 'typedoc-plugin-markdown';
+import entries from '../scripts/entries.json' with { type: 'json' };
+import { readContents, type Section } from './contents.ts';
+import { escapeTags } from './escape-tags.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+export const SOURCE = join(root, 'build/site/source');
+export const OUTPUT = join(root, 'build/site/public');
+
+/** Folders and pages of `docs` whose readers know the package well. The search of the site leaves them out. */
+export const INTERNALS = [
+  'spec/',
+  'decisions/',
+  'research/',
+  'listings/',
+  'ARCHITECTURE.md',
+  'reading-the-code.md',
+] as const;
+
+/** Pages of the checkout that pages of `docs` link to. */
+const CHECKOUT_PAGES = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'] as const;
+
+/** Fills the folder `build/site/source`. Returns the sections of the table of contents. */
+export async function prepareSource(progress: (text: string) => void): Promise<readonly Section[]> {
+  rmSync(SOURCE, { recursive: true, force: true });
+  mkdirSync(dirname(SOURCE), { recursive: true });
+  cpSync(join(root, 'docs'), SOURCE, { recursive: true });
+  for (const page of CHECKOUT_PAGES) copyCheckoutPage(page);
+  for (const path of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.md')) rewrite(join(SOURCE, path), escapeTags);
+  cpSync(join(root, 'site/pages'), SOURCE, { recursive: true });
+  cpSync(join(root, 'site/vitepress'), join(SOURCE, '.vitepress'), { recursive: true });
+  progress('writing the reference of all entries');
+  await writeReference();
+  const sections = readContents(readFileSync(join(root, 'docs/README.md'), 'utf8'));
+  const settings = { sections, internals: INTERNALS, checkout: root };
+  writeFileSync(join(SOURCE, '.vitepress/settings.json'), JSON.stringify(settings));
+  return sections;
+}
+
+function rewrite(path: string, change: (text: string) => string): void {
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+}
+
+function copyCheckoutPage(name: string): void {
+  const text = readFileSync(join(root, name), 'utf8');
+  writeFileSync(join(SOURCE, name), text.replaceAll('](docs/', ']('));
+}
+
+async function writeReference(): Promise<void> {
+  const options: TypeDocOptions & Partial<PluginOptions> = {
+    entryPoints: entries.map(({ source }) => join(root, source)),
+    tsconfig: join(root, 'tsconfig.json'),
+    plugin: ['typedoc-plugin-markdown'],
+    out: join(SOURCE, 'reference/api'),
+    readme: 'none',
+    entryFileName: 'index',
+    hidePageHeader: true,
+    hideBreadcrumbs: false,
+    useCodeBlocks: true,
+    disableSources: true,
+    excludePrivate: true,
+    excludeInternal: true,
+    sanitizeComments: true,
+    logLevel: 'Error',
+    skipErrorChecking: true,
+  };
+  const application = await Application.bootstrapWithPlugins(options as TypeDocOptions);
+  const project = await application.convert();
+  if (project === undefined) throw new Error('TypeDoc found nothing to describe: see its messages above');
+  await application.generateOutputs(project);
+}

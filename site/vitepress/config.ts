@@ -1,0 +1,111 @@
+/** The configuration of VitePress. `settings.json` is written when the source is prepared. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig, type DefaultTheme } from 'vitepress';
+
+interface Settings {
+  readonly checkout: string;
+  readonly internals: readonly string[];
+  readonly sections: readonly {
+    readonly title: string;
+    readonly pages: readonly { readonly title: string; readonly path: string }[];
+  }[];
+}
+
+const settings = JSON.parse(readFileSync(join(import.meta.dirname, 'settings.json'), 'utf8')) as Settings;
+const { sections, internals, checkout } = settings;
+
+/** Where the source of a page can be edited, as `https://example.org/edit/main/docs/`. Without it there is no link. */
+const editAddress = process.env['DOCS_EDIT_ADDRESS'];
+
+const isInternal = (path: string): boolean => internals.some((start) => path.startsWith(start));
+const toLink = (path: string): string => `/${path.replace(/\.md$/, '')}`;
+
+/** The sections that share a sidebar, by how their titles begin. All others share the last one. */
+const AREAS = [['Start', 'Guides', 'Bindings'], ['RedBlue', 'Operate'], ['Reference']] as const;
+
+const REFERENCE_AREA = 2;
+
+const areaOf = (title: string): number => {
+  const found = AREAS.findIndex((starts) => starts.some((start) => title.startsWith(start)));
+  return found < 0 ? AREAS.length : found;
+};
+
+const API: DefaultTheme.SidebarItem = {
+  text: 'API',
+  items: [{ text: 'All entries', link: '/reference/api/' }],
+};
+const PROJECT: DefaultTheme.SidebarItem = {
+  text: 'Project',
+  items: ['CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => ({ text: name.toLowerCase(), link: `/${name}` })),
+};
+
+/** By the address of a page: the sidebar of its area. */
+const sidebar: DefaultTheme.SidebarMulti = { '/reference/api/': [API] };
+for (const area of [...AREAS.keys(), AREAS.length]) {
+  const ofArea = sections.filter(({ title }) => areaOf(title) === area);
+  const items: DefaultTheme.SidebarItem[] = ofArea.map(({ title, pages }) => ({
+    text: title,
+    items: pages.map((page) => ({ text: page.title, link: toLink(page.path) })),
+  }));
+  if (area === REFERENCE_AREA) items.push(API);
+  if (area === AREAS.length) items.push(PROJECT);
+  for (const { pages } of ofArea) for (const { path } of pages) sidebar[toLink(path)] = items;
+}
+
+/** The start page of VitePress has no landmark for its content. */
+const addLandmark = (html: string): string =>
+  html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"');
+
+export default defineConfig({
+  title: 'Correctables',
+  description:
+    'One call, several views of its result: an early one from near, and a final one that confirms or corrects it.',
+  lang: 'en',
+  base: process.env['DOCS_BASE'] ?? '/docs/',
+  outDir: '../public',
+  cacheDir: '../cache',
+  cleanUrls: false,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  transformHtml: addLandmark,
+  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  themeConfig: {
+    outline: [2, 3],
+    nav: [
+      { text: 'Start', link: '/start/overview' },
+      { text: 'Guides', link: '/guides/views' },
+      { text: 'Play', link: '/play' },
+      { text: 'Compare', link: '/start/comparison' },
+      { text: 'RedBlue', link: '/redblue/concepts' },
+      { text: 'Reference', link: '/reference/error-codes' },
+      { text: 'Evidence', link: '/plots' },
+      { text: 'Internals', link: '/ARCHITECTURE' },
+    ],
+    sidebar,
+    search: {
+      provider: 'local',
+      options: {
+        translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } },
+        _render: (source, env, markdown) => {
+          const path = String(env.relativePath);
+          if (isInternal(path) || path.startsWith('reference/api/')) return '';
+          return markdown.render(source, env);
+        },
+      },
+    },
+    ...(editAddress !== undefined && { editLink: { pattern: `${editAddress}:path` } }),
+  },
+  vite: {
+    resolve: {
+      alias: [
+        { find: '@landing', replacement: join(checkout, 'demo/landing') },
+        { find: /^correctables$/, replacement: join(checkout, 'dist/index.js') },
+        {
+          find: /^correctables\/(.+)$/,
+          replacement: join(checkout, 'dist/$1/index.js'),
+        },
+      ],
+    },
+    build: { target: 'es2022', chunkSizeWarningLimit: 2000 },
+  },
+});
