@@ -3,9 +3,8 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vitepress';
 import type { Section } from './contents.ts';
-import { OUTPUT, prepareSource, SOURCE } from './prepare.ts';
-
-export { OUTPUT } from './prepare.ts';
+import { OUTPUT, SOURCE } from './folders.ts';
+import { prepareSource } from './prepare.ts';
 
 /** Builds the site into `build/site/public`. */
 export async function buildSite(progress: (text: string) => void): Promise<void> {

@@ -4,8 +4,9 @@ import { cac } from 'cac';
 import { explainPort } from '../demo/port-taken.ts';
 import { waitForSignal } from '../demo/wait-for-signal.ts';
 import { UsageError } from '../engines/usage-error.ts';
-import { buildSite, OUTPUT } from './build.ts';
+import { buildSite } from './build.ts';
 import { checkSite } from './check.ts';
+import { OUTPUT } from './folders.ts';
 import { serveSite } from './static-files.ts';
 
 const EXIT_FAILED = 1;

@@ -4,17 +4,14 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Application, type TypeDocOptions } from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
 import entries from '../scripts/entries.json' with { type: 'json' };
 import { readContents, type Section } from './contents.ts';
 import { escapeTags } from './escape-tags.ts';
+import { ROOT, SOURCE } from './folders.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-export const SOURCE = join(root, 'build/site/source');
-export const OUTPUT = join(root, 'build/site/public');
+const API = join(SOURCE, 'reference/api');
 
 /** Folders and pages of `docs` whose readers know the package well. The search of the site leaves them out. */
 export const INTERNALS = [
@@ -33,18 +30,26 @@ const CHECKOUT_PAGES = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'] as con
 export async function prepareSource(progress: (text: string) => void): Promise<readonly Section[]> {
   rmSync(SOURCE, { recursive: true, force: true });
   mkdirSync(dirname(SOURCE), { recursive: true });
-  cpSync(join(root, 'docs'), SOURCE, { recursive: true });
+  cpSync(join(ROOT, 'docs'), SOURCE, { recursive: true });
   for (const page of CHECKOUT_PAGES) copyCheckoutPage(page);
   for (const path of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }))
     if (path.endsWith('.md')) rewrite(join(SOURCE, path), escapeTags);
-  cpSync(join(root, 'site/pages'), SOURCE, { recursive: true });
-  cpSync(join(root, 'site/vitepress'), join(SOURCE, '.vitepress'), { recursive: true });
+  cpSync(join(ROOT, 'site/pages'), SOURCE, { recursive: true });
+  cpSync(join(ROOT, 'site/vitepress'), join(SOURCE, '.vitepress'), { recursive: true });
   progress('writing the reference of all entries');
   await writeReference();
-  const sections = readContents(readFileSync(join(root, 'docs/README.md'), 'utf8'));
-  const settings = { sections, internals: INTERNALS, checkout: root };
+  const sections = readContents(readFileSync(join(ROOT, 'docs/README.md'), 'utf8'));
+  const settings = { sections, internals: INTERNALS, entries: listEntries(), checkout: ROOT };
   writeFileSync(join(SOURCE, '.vitepress/settings.json'), JSON.stringify(settings));
   return sections;
+}
+
+/** TypeDoc has a folder for each entry, and none for `.`. */
+function listEntries(): string[] {
+  return readdirSync(API, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('/index.md'))
+    .map((path) => dirname(path))
+    .toSorted();
 }
 
 function rewrite(path: string, change: (text: string) => string): void {
@@ -52,16 +57,16 @@ function rewrite(path: string, change: (text: string) => string): void {
 }
 
 function copyCheckoutPage(name: string): void {
-  const text = readFileSync(join(root, name), 'utf8');
+  const text = readFileSync(join(ROOT, name), 'utf8');
   writeFileSync(join(SOURCE, name), text.replaceAll('](docs/', ']('));
 }
 
 async function writeReference(): Promise<void> {
   const options: TypeDocOptions & Partial<PluginOptions> = {
-    entryPoints: entries.map(({ source }) => join(root, source)),
-    tsconfig: join(root, 'tsconfig.json'),
+    entryPoints: entries.map(({ source }) => join(ROOT, source)),
+    tsconfig: join(ROOT, 'tsconfig.json'),
     plugin: ['typedoc-plugin-markdown'],
-    out: join(SOURCE, 'reference/api'),
+    out: API,
     readme: 'none',
     entryFileName: 'index',
     hidePageHeader: true,

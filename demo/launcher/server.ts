@@ -10,7 +10,7 @@ import { buildLanding } from '../landing/build.ts';
 import type { Break } from '../landing/page/controls.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { setPageHeaders } from '../page-headers.ts';
-import { answerCheckoutFile } from './checkout-files.ts';
+import { answerCheckoutFile, answerSitePage } from './checkout-files.ts';
 import { formatCode } from './demo-code.ts';
 import type { Demo } from './demos.ts';
 import { DemoRegistry } from './demo-registry.ts';
@@ -90,6 +90,7 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
         return answerHtml(500, failurePage(demo, failure));
       }
     }
+    if (answerSitePage(path, request, response)) return undefined;
     setPageHeaders(response);
     if (path === '/') return answerHtml(200, startPage());
     if (files.has(path.slice(1))) return answerFile(request, response);

@@ -6,6 +6,8 @@ import { defineConfig, type DefaultTheme } from 'vitepress';
 interface Settings {
   readonly checkout: string;
   readonly internals: readonly string[];
+  /** The paths of the entries of the package below `reference/api`. */
+  readonly entries: readonly string[];
   readonly sections: readonly {
     readonly title: string;
     readonly pages: readonly { readonly title: string; readonly path: string }[];
@@ -33,7 +35,10 @@ const areaOf = (title: string): number => {
 
 const API: DefaultTheme.SidebarItem = {
   text: 'API',
-  items: [{ text: 'All entries', link: '/reference/api/' }],
+  items: [
+    { text: 'All entries', link: '/reference/api/' },
+    ...settings.entries.map((entry) => ({ text: entry, link: `/reference/api/${entry}/` })),
+  ],
 };
 const PROJECT: DefaultTheme.SidebarItem = {
   text: 'Project',
@@ -85,7 +90,6 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } },
         _render: (source, env, markdown) => {
           const path = String(env.relativePath);
           if (isInternal(path) || path.startsWith('reference/api/')) return '';
