@@ -33,7 +33,9 @@ export class ServeProcess {
 
   constructor({ args, detached = false, onLog }: ServeOptions) {
     const command = [CLI, 'serve', ...args, '--log-level', 'warn', '--json'];
-    const child = spawn(process.execPath, command, { detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    // `PORT` is the port of this program's page, and the server would listen on it too.
+    const { PORT: _, ...env } = process.env;
+    const child = spawn(process.execPath, command, { detached, env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => {

@@ -1,6 +1,6 @@
 /** The cluster's page in a real browser: a site is killed in the middle of a sale, and no ticket is lost. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startClusterPage } from '../../demo/cluster/page-server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
 import { openBrowser } from './support/browser.ts';
@@ -24,6 +24,8 @@ describe.skipIf(browser === undefined)(
     let shop: Awaited<ReturnType<typeof startClusterPage>>;
 
     beforeAll(async () => {
+      // The page may listen on the port in `PORT`. Its sites do not read that.
+      vi.stubEnv('PORT', 'of the page');
       shop = await startClusterPage({ port: 0, wan: 'paper' });
     });
 
