@@ -151,7 +151,7 @@ class HastyConflictRedPath extends RedPath {
 
 /** Floors wait for none of the red operations that may have seen less. */
 class UnderWayUnknownRedPath extends RedPath {
-  override get inFlightIds(): Iterable<OperationId> {
+  override get inFlight(): Iterable<OperationId> {
     return [];
   }
 }

@@ -1,7 +1,7 @@
 /** What the operations of the classic service are: by what they are for, and what they answered. */
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 
-const READS: ReadonlySet<string> = new Set(['size', 'balance']);
+const READS: ReadonlySet<string> = new Set(['size', 'balance', 'balances']);
 const BLUE: ReadonlySet<string> = new Set(['deposit', 'write', 'tag', 'untag', 'note', 'draft', 'discard']);
 
 /** Whether the operation only reads. */
@@ -19,7 +19,7 @@ export function isBlue({ operation, replies }: ClientOperation): boolean {
 export function tookEffect({ operation, replies }: Pick<ClientOperation, 'operation' | 'replies'>): boolean {
   const value = replies[0]?.value;
   if (replies.length === 0) return false;
-  if (operation === 'withdraw') return (value as { readonly paid: boolean }).paid;
+  if (operation === 'withdraw' || operation === 'transfer') return (value as { readonly paid: boolean }).paid;
   if (operation === 'reserve') return (value as { readonly reserved: boolean }).reserved;
   return !READS.has(operation);
 }

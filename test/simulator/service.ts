@@ -28,6 +28,9 @@ const operations = {
   draft: { access: 'write', args: text, result: z.null() },
   discard: { access: 'write', args: key, result: z.null() },
   reserve: { access: 'write', args: text, result: z.object({ reserved: z.boolean() }) },
+  // Of two keys, which may be in two partitions.
+  transfer: { access: 'write', args: amount.extend({ to: z.string() }), result: z.object({ paid: z.boolean() }) },
+  balances: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.number()) },
 } as const;
 
 /** A seat, as keys of reservations begin: with its partition, if there are several. */
@@ -41,6 +44,10 @@ interface Amount extends Named {
 }
 interface Text extends Named {
   readonly text: string;
+}
+
+interface Transfer extends Amount {
+  readonly to: string;
 }
 
 type Operations = typeof operations;
@@ -83,6 +90,10 @@ export function simulatedService(isPartitioned = false): Service {
       ),
       deposit: blue((a: Amount) => [accounts.row(a.key).balance.add(a.amount)]),
       withdraw: red((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
+      transfer: red((a: Transfer) => [
+        accounts.row(a.key).balance.add(-a.amount),
+        accounts.row(a.to).balance.add(a.amount),
+      ]),
       write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
@@ -112,6 +123,11 @@ export function simulatedService(isPartitioned = false): Service {
           ? shadow.deposit({ key: name, amount: 25 }, { added: 25 })
           : shadow.withdraw({ key: name, amount: 10 }, { added: -10 }),
       balance: (args, { tables }) => tables.accounts.row(args.key).balance,
+      transfer: (args, { tables, shadow }) =>
+        tables.accounts.row(args.key).balance >= args.amount && args.key !== args.to
+          ? shadow.transfer(args, { paid: true })
+          : { paid: false },
+      balances: ({ key: first, to }, { tables }) => [first, to].map((name) => tables.accounts.row(name).balance),
       write: (args, { shadow }) => shadow.write(args, null),
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),

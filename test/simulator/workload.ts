@@ -55,10 +55,21 @@ const HOT: readonly [Draw, ...Draw[]] = [
 export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
   const drawn = drawInMain(options, random, own);
   if (options.maxLogs === 1) return drawn;
+  if (random.chance(options.pairShare)) return drawPair(random);
   const { key, ...args } = drawn.args as { readonly key: string };
-  // The last one may be the name of no partition: then its rows are in `main`.
-  const partition = random.pick(['', ...PARTITION_NAMES.map((name) => `${name}/`)]);
-  return { ...drawn, args: { ...args, key: `${partition}${key}` } };
+  return { ...drawn, args: { ...args, key: inSomePartition(random, key) } };
+}
+
+/** Draws an operation with rows of two keys, which may be in two partitions. */
+function drawPair(random: Random): Drawn {
+  const [key, to] = [inSomePartition(random, account(random)), inSomePartition(random, account(random))];
+  if (random.chance(0.3)) return { operation: 'balances', args: { key, to } };
+  return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
+}
+
+/** The last partition may have the name of none: then its rows are in `main`. */
+function inSomePartition(random: Random, key: string): string {
+  return `${random.pick(['', ...PARTITION_NAMES.map((name) => `${name}/`)])}${key}`;
 }
 
 function drawInMain({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {

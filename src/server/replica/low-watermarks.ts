@@ -9,14 +9,19 @@
  *
  * A watermark holds for red operations too. It waits until those have ended
  * that were in flight when its vector was taken. Red operations of an earlier
- * start have ended once a record of this start has passed in each red log. A
- * watermark is an entry of the site's own log, so it survives a crash: the next start has seen
+ * start have ended once a record of this start has passed in each red log, and
+ * once no hold of them stands: another site may end a global. A watermark is an
+ * entry of the site's own log, so it survives a crash: the next start has seen
  * its vector before it does anything.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
 import type { Origin } from '../records/origin.ts';
-import type { BlueOperation, OperationId } from '../records/records.ts';
+import type {
+  BlueOperation,
+  ExecutionName,
+  OperationId,
+} from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import type { Choice } from '../records/reply.ts';
@@ -40,7 +45,7 @@ const WATERMARK_CHOICE: Choice = {
 interface PendingWatermark {
   readonly vector: Vector;
   /** Red operations of this site that may have seen less than the vector. */
-  readonly older: Set<OperationId>;
+  readonly older: Set<OperationId | ExecutionName>;
 }
 
 export class LowWatermarks {
@@ -140,7 +145,7 @@ export class LowWatermarks {
     this.#removals = removalCount;
     return {
       vector: state.stable.slice(),
-      older: new Set(this.#red.inFlightIds),
+      older: new Set(this.#red.inFlight),
     };
   }
 }

@@ -148,6 +148,8 @@ export interface SimulationOptions {
    * one.
    */
   readonly maxLogs: number;
+  /** With several logs: the share of operations with rows of two keys. */
+  readonly pairShare: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
   /**
@@ -306,6 +308,7 @@ export function drawOptions(
     ...drawRights(seed),
     ...drawTables(seed),
     maxLogs: 1,
+    pairShare: 0.2,
     ...NO_CLUSTER,
     ...NO_ETCD,
   };
@@ -322,6 +325,7 @@ function drawLogs(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x1095);
   return {
     maxLogs: MAX_LOGS,
+    pairShare: random.pick([0, 0.1, 0.3]),
     siteCount: random.pick([2, 3, 3, 3, 5]),
     scenario: random.pick(['classic', 'classic', 'classic', 'rights'] as const),
   };

@@ -13,11 +13,18 @@ export class AccountChecker implements Checker {
       const changes = changesOf(operation);
       if (changes.length === 0) continue;
       const isSure = operation.replies.length > 0 && !canBeLost(history, operation, lost);
-      const key = String(operation.args['key']);
-      const bound = bounds.get(key) ?? { least: 0, most: 0 };
-      bound.least += isSure ? Math.min(...changes) : Math.min(0, ...changes);
-      bound.most += isSure ? Math.max(...changes) : Math.max(0, ...changes);
-      bounds.set(key, bound);
+      const widen = (key: string, added: readonly number[]): void => {
+        const bound = bounds.get(key) ?? { least: 0, most: 0 };
+        bound.least += isSure ? Math.min(...added) : Math.min(0, ...added);
+        bound.most += isSure ? Math.max(...added) : Math.max(0, ...added);
+        bounds.set(key, bound);
+      };
+      widen(String(operation.args['key']), changes);
+      if (operation.operation === 'transfer')
+        widen(
+          String(operation.args['to']),
+          changes.map((amount) => -amount),
+        );
     }
     for (const { site, state } of sites) {
       for (const [key, { least, most }] of bounds) {
@@ -41,6 +48,7 @@ function changesOf(operation: ClientOperation): number[] {
     case 'deposit':
       return [amount];
     case 'withdraw':
+    case 'transfer':
       return isAnswered && !tookEffect(operation) ? [] : [-amount];
     case 'adjust':
       return isAnswered ? [isBlue(operation) ? 25 : -10] : [25, -10];

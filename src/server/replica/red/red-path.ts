@@ -31,6 +31,7 @@ import {
   type BlueOperation,
   type CheckRecord,
   type CloseRecord,
+  type ExecutionName,
   type OperationId,
   type RedOperation,
   type RedRecord,
@@ -182,14 +183,21 @@ export class RedPath {
     return first;
   }
 
-  /** Red operations of this site that have not ended. */
-  get inFlightIds(): Iterable<OperationId> {
-    return [...this.#requests.ids, ...this.#proposals.ownIds];
+  /**
+   * Red operations of this site that have not ended: their identifiers, and the
+   * names of executions whose holds stand.
+   */
+  get inFlight(): Iterable<OperationId | ExecutionName> {
+    const held = this.#globals?.ownHeld ?? [];
+    return [...this.#requests.ids, ...this.#proposals.ownIds, ...held];
   }
 
-  isInFlight(id: OperationId): boolean {
+  /** @param item one of `inFlight` */
+  isInFlight(item: OperationId | ExecutionName): boolean {
     return (
-      this.#requests.get(id) !== undefined || this.#proposals.ownIds.has(id)
+      this.#requests.get(item) !== undefined ||
+      this.#proposals.ownIds.has(item) ||
+      this.#globals?.isHeld(item) === true
     );
   }
 

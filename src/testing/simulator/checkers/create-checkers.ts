@@ -51,7 +51,7 @@ export function createCheckers({
     new ClockChecker(sites, REPLICA_LIMITS.maxClockSkewMs),
     new ExactlyOnceChecker(),
     new DurabilityChecker(),
-    new ReplyChecker(options.maxAttempts),
+    new ReplyChecker(options),
     new RejectionChecker({
       ...REPLICA_LIMITS,
       options,

@@ -154,6 +154,20 @@ export class GlobalRequests implements SiteProgress {
     return false;
   }
 
+  /**
+   * The executions of this site whose holds stand. Some may be of an earlier
+   * start, and another site may end those.
+   */
+  get ownHeld(): readonly ExecutionName[] {
+    const start = `${this.#core.options.site}.`;
+    const names = this.#open.flatMap((held) => [...held.keys()]);
+    return names.filter((name) => name.startsWith(start));
+  }
+
+  isHeld(execution: ExecutionName): boolean {
+    return this.#open.some((held) => held.has(execution));
+  }
+
   #runOnRelease(execution: ExecutionName, run: () => void): void {
     const held = this.#held.get(execution);
     if (held === undefined) this.#held.set(execution, [run]);
@@ -248,7 +262,7 @@ export class GlobalRequests implements SiteProgress {
   }
 
   isReachable(partition: number): boolean {
-    return this.#admissions[partition]?.isFull === false;
+    return this.#admissions[partition]?.obstacle === undefined;
   }
 }
 

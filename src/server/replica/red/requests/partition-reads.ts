@@ -118,12 +118,12 @@ export class PartitionReads {
       this.#globals.readsHeld(partition, run.reads, () => this.#execute(read)),
     );
     if (isHeld) return;
-    const full = run.others.find(
-      (partition) => this.#admissions[partition]?.isFull === true,
+    if (run.others.length === 0) return this.#end(read, run.answer);
+    const obstacles = partitions.flatMap(
+      (partition) => this.#admissions[partition]?.obstacle ?? [],
     );
-    if (run.others.length === 0) this.#end(read, run.answer);
-    else if (full === undefined) this.#check(read, run, partitions);
-    else this.#end(read, this.#admissions[full]?.fullError());
+    if (obstacles.length === 0) this.#check(read, run, partitions);
+    else this.#end(read, obstacles[0]);
   }
 
   #check(

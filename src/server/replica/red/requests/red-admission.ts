@@ -68,7 +68,7 @@ export class RedAdmission {
   /** Whether no more may wait for the red order. */
   get isFull(): boolean {
     return (
-      this.#obstacle !== undefined ||
+      this.obstacle !== undefined ||
       isRedFull(this.#limits, this.#requests, this.#reads)
     );
   }
@@ -76,7 +76,7 @@ export class RedAdmission {
   /** Returns the error of an operation that comes while `isFull`. */
   fullError(): CorrectableError {
     return (
-      this.#obstacle ?? redFullError(this.#limits.maxRedInFlight ?? Infinity)
+      this.obstacle ?? redFullError(this.#limits.maxRedInFlight ?? Infinity)
     );
   }
 
@@ -89,7 +89,11 @@ export class RedAdmission {
     return this.#throttled.getRejection(plan);
   }
 
-  get #obstacle(): CorrectableError | undefined {
+  /**
+   * Why the log orders nothing for now, however few wait. A global that waits
+   * has a place already, so that the number of places is no reason for it.
+   */
+  get obstacle(): CorrectableError | undefined {
     return this.halted ?? this.overload ?? this.#away;
   }
 }

@@ -44,6 +44,15 @@ test.each([MAIN_LEADER, US_LEADER, FOLLOWER])('a transfer from site %i is whole 
   expect(kindsOf(world, 0)).toEqual(['hold', 'release']);
 });
 
+// @rule PART-G8f
+test('a transfer that takes the last place of its home is executed', () => {
+  const world = createFunded({ maxRedInFlight: 2 }); // One place for each log.
+  const moved = world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
+  world.settle();
+  world.pass(50);
+  expect(moved.value).toBe(true);
+});
+
 test('a transfer into us has its home in main', () => {
   const world = createFunded();
   const moved = world.submit(FOLLOWER, transfer('eu/bob', 'us/ann', 30));

@@ -1,6 +1,7 @@
 /** What is decided in the home log of an operation alone, and what a start asks of all logs. */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
+import type { SiteWorld } from '../../../../support/site-world.ts';
 import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
 // @rule PART-G1
@@ -37,17 +38,19 @@ test('a site of four restarts alone → what it did on top of us is shown again'
   expect(world.read(FOLLOWER, balance('us/ann'))).toBe(95);
 });
 
+function countOwnWatermarks(world: SiteWorld): number {
+  const { entries } = world.copyLogs(FOLLOWER).local;
+  return entries.filter(
+    (entry) => 'operation' in entry && entry.operation.site === siteAt(FOLLOWER) && entry.operation.shadow === '',
+  ).length;
+}
+
 // @rule PART-B5
 test('a restart → removals are forgotten only once a marker has passed in each log', () => {
   const world = createWorld({ removalsPerWatermark: 1 });
   world.submit(FOLLOWER, call('tag', { account: 'us/ann' }));
   world.settle();
-  const countWatermarks = (): number =>
-    world
-      .copyLogs(FOLLOWER)
-      .local.entries.filter(
-        (entry) => 'operation' in entry && entry.operation.site === siteAt(FOLLOWER) && entry.operation.shadow === '',
-      ).length;
+  const countWatermarks = (): number => countOwnWatermarks(world);
   world.crash(FOLLOWER);
   world.crash(US_LEADER);
   world.start(FOLLOWER);
@@ -57,4 +60,28 @@ test('a restart → removals are forgotten only once a marker has passed in each
   world.start(US_LEADER);
   world.pass(50);
   expect(countWatermarks()).toBe(1);
+});
+
+// @rule PART-B5
+test('a restart → no watermark while a hold of an earlier start stands, since another site may end its global', () => {
+  const world = createWorld({ removalsPerWatermark: 1 });
+  world.submit(FOLLOWER, deposit('us/ann', 100));
+  world.submit(FOLLOWER, call('tag', { account: 'us/ann' }));
+  world.settle();
+  const countWatermarks = (): number => countOwnWatermarks(world);
+  const isToUs = ({ envelope }: { envelope: { to: { partition: number } } }): boolean => envelope.to.partition === 1;
+  const isCommit = ({ envelope: { message } }: { envelope: { message: object } }): boolean =>
+    JSON.stringify(message).includes('"proposer"');
+  world.submit(FOLLOWER, call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 30 }));
+  world.settle(isToUs); // The hold in main stands. The record has not left.
+  world.drop(isToUs);
+  world.crash(FOLLOWER);
+  world.start(FOLLOWER);
+  world.submit(FOLLOWER, call('untag', { account: 'us/ann' }));
+  world.settle(isCommit);
+  world.drop(isCommit);
+  const standing = () => world.machines[FOLLOWER]!.replica.red.orders[0]!.holds!.standing.size;
+  expect([standing(), countWatermarks()]).toEqual([1, 0]);
+  for (let turn = 0; turn < 20; turn += 1) world.pass(50);
+  expect([standing(), countWatermarks()]).toEqual([0, 1]);
 });

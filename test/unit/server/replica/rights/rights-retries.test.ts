@@ -118,7 +118,7 @@ test('what has come is gone before it is handed over → what it has waited for 
     for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()]) if (waits()) step();
     if (waits() && sites.sent.length === 0) sites.tick();
   }
-  expect([...(machine?.replica.red.inFlightIds ?? [])]).toEqual(['ann/1']);
+  expect([...(machine?.replica.red.inFlight ?? [])]).toEqual(['ann/1']);
   const first = sites.submit(0, sellInOrder({ seats: 1 }));
   do {
     sites.sync(0);
