@@ -1,5 +1,8 @@
 /** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
 import type { OperationId, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
+import { findReadName, type Footprint } from '../../src/server/replica/red/order/hold-table.ts';
+import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
@@ -66,6 +69,44 @@ const lowStamps: MachineFactory = (options, ...found) => {
   return new SiteMachine({ ...options, observer: { ...observer, onCreated } }, ...found);
 };
 
+/** Grants each hold, whatever was written since the snapshot. */
+class UncertifiedHolds extends PartitionCertifier {
+  protected override findGlobalConflict(): undefined {
+    return undefined;
+  }
+}
+
+/** An operation of an earlier start has ended once a marker has passed, although its hold stands. */
+class ForgottenHoldsPath extends RedPath {
+  override get inFlight(): Iterable<OperationId> {
+    return [...super.inFlight].filter((item) => !item.includes(' '));
+  }
+}
+
+const withCertifier = (
+  make: (...parts: ConstructorParameters<typeof PartitionCertifier>) => Certifier,
+): MachineFactory =>
+  withRedPath(
+    (replica) =>
+      new RedPath(replica, {
+        createOrder: (partition) =>
+          new RedOrder(replica.options, replica.state, partition, (limits, log, holds) =>
+            holds === undefined ? new Certifier(limits, log) : make(limits, log, holds),
+          ),
+      }),
+  );
+
+/** Puts another comparison of an operation with a hold in the place of the table's own one. */
+const withOverlap = (findOverlappingName: (later: Footprint, held: Footprint) => string | undefined): MachineFactory =>
+  withRedPath((replica) => {
+    const createOrder = (partition: number): RedOrder => {
+      const order = new RedOrder(replica.options, replica.state, partition);
+      if (order.holds !== undefined) Object.assign(order.holds, { findOverlappingName });
+      return order;
+    };
+    return new RedPath(replica, { createOrder });
+  });
+
 /** What a machine can be broken by, by name. */
 export const BUGGY_PARTITIONS = {
   narrowGate: withRedPath(
@@ -74,6 +115,10 @@ export const BUGGY_PARTITIONS = {
   mainGate: withRedPath(
     (replica) => new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
   ),
+  noOverlap: withOverlap(() => undefined),
+  readOverlap: withOverlap((later, held) => findReadName(held, later)),
+  uncertifiedHolds: withCertifier((...parts) => new UncertifiedHolds(...parts)),
+  forgottenHolds: withRedPath((replica) => new ForgottenHoldsPath(replica)),
   oneMarker: withRedPath((replica) => new OneMarkerPath(replica)),
   lowStamps,
 };

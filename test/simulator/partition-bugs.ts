@@ -31,4 +31,35 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { removalsPerWatermark: 1, crashEveryMs: 300, maxRedInFlight: Infinity },
     makeMachine: BUGGY_PARTITIONS.oneMarker,
   },
+  // @rule PART-B5
+  'floor-over-holds': {
+    rule: 'a floor waits for the holds of its own executions that stand',
+    caughtBy: ['floors'],
+    profile: 'logs',
+    overrides: { removalsPerWatermark: 1, crashEveryMs: 300, pairShare: 0.5, maxRedInFlight: Infinity },
+    makeMachine: BUGGY_PARTITIONS.forgottenHolds,
+  },
+  // @rule PART-G6
+  'holds-not-certified': {
+    rule: 'a hold is granted only if nothing that the global reads was written since its snapshot',
+    caughtBy: ['serializability', 'oracle', 'invariants'],
+    profile: 'logs',
+    overrides: { pairShare: 0.5 },
+    makeMachine: BUGGY_PARTITIONS.uncertifiedHolds,
+  },
+  // @rule PART-G7
+  'holds-reject-nothing': {
+    rule: 'a record that overlaps a hold is rejected',
+    caughtBy: ['serializability', 'oracle', 'invariants'],
+    profile: 'logs',
+    overrides: { pairShare: 0.5 },
+    makeMachine: BUGGY_PARTITIONS.noOverlap,
+  },
+  'holds-reject-writers-only': {
+    rule: 'a record that reads what a hold writes is rejected',
+    caughtBy: ['serializability', 'oracle', 'invariants'],
+    profile: 'logs',
+    overrides: { pairShare: 0.5 },
+    makeMachine: BUGGY_PARTITIONS.readOverlap,
+  },
 };

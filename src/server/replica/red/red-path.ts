@@ -480,7 +480,7 @@ export class RedPath {
     // The record of the operation itself ends or rejects the request.
     if (ended === undefined || !isRefused) return;
     const conflict = decision.kind === 'refuse' ? decision.conflict : undefined;
-    this.#executions.onRejected(ended, conflict);
+    this.#reject(ended, conflict);
   }
 
   #commit(order: RedOrder, operation: RedOperation, stamp: number): void {

@@ -113,11 +113,7 @@ export class Certifier implements Section {
     if (record.kind !== 'operation' && record.kind !== 'close')
       return { kind: 'marker' };
     if (record.kind === 'operation') this.expire(record);
-    if (this.isDecided(record.id)) {
-      return {
-        kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void',
-      };
-    }
+    if (this.isDecided(record.id)) return this.createDecidedDecision(record.id);
     if (record.kind === 'close') {
       this.outcomes.set(record.id, 'conflict');
       return { kind: 'closed' };
@@ -189,6 +185,11 @@ export class Certifier implements Section {
 
   protected isDecided(id: OperationId): boolean {
     return this.outcomes.get(id) !== undefined;
+  }
+
+  /** The decision about a record whose operation has ended before. */
+  protected createDecidedDecision(id: OperationId): CertificationDecision {
+    return { kind: this.outcomes.get(id) === EXPIRED ? 'expired' : 'void' };
   }
 
   protected findConflict(operation: RedOperation): Conflict | undefined {

@@ -259,6 +259,8 @@ export class Executions {
     );
     if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
     if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
+    // It may be a global only on top of own operations in flight.
+    if (run.others !== undefined) return this.#beginGlobal(request, run);
 
     const executions = getExecutions(dependencies);
     const record = createRecord(this.#core, request, run, executions);

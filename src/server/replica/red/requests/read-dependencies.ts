@@ -201,9 +201,11 @@ export class DependencyResolver {
    */
   #findBlocker(
     { id }: RedRequest,
-    { reads }: StableRun,
+    { reads, others }: StableRun,
     under: readonly PipelinedOperation[],
   ): RedRequest | undefined {
+    // A global depends on nothing in flight.
+    if (others !== undefined) return under.at(-1)?.request;
     const isInTheWay =
       under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
     const obstacle = isInTheWay

@@ -114,6 +114,20 @@ test('two transfers that a site begins at once are executed one after the other'
   expect(kindsOf(world, 0)).toEqual(['hold', 'release', 'hold', 'release']);
 });
 
+// @rule PART-G5
+test('a transfer that is a global only on top of an operation in flight takes its holds', () => {
+  const world = createWorld();
+  world.submit(FOLLOWER, deposit('us/eve', 100));
+  world.settle();
+  const [filled, moved] = [transfer('us/eve', 'us/ann', 50), transfer('us/ann', 'eu/bob', 30)].map((operation) =>
+    world.submit(FOLLOWER, operation),
+  );
+  for (let turn = 0; turn < 10; turn += 1) world.pass(50);
+  expect([filled!.value, moved!.value]).toEqual([true, true]);
+  expect(kindsOf(world, 0)).toEqual(['hold', 'release']);
+  expect(balancesOf(world)).toEqual(all([20, 30]));
+});
+
 // @rule PART-G9
 test('a strong read waits for a hold on what it reads, and for no other', () => {
   const world = createFunded();

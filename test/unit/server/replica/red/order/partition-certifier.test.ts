@@ -251,3 +251,11 @@ test('a hold that has ended leaves the next changes of a checkpoint', () => {
   log.fill(2);
   expect(holds.takeChanges(10)).toEqual([[getExecutionName(item), undefined]]);
 });
+
+test('a global whose client needs it no more is expired, and its record ends its request', () => {
+  const log = new Log();
+  log.record({ ...operation('ann/2', { writes: ['a'] }), acknowledged: 1 });
+  const late = global('ann/1', MAIN, { writes: ['a', 'us/b'] });
+  expect(log.record(late)).toEqual({ kind: 'expired' });
+  expect(log.certifier.holds.getEnd(getExecutionName(late))?.how).toBe('never');
+});
