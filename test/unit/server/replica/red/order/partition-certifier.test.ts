@@ -254,7 +254,8 @@ test('a hold that has ended leaves the next changes of a checkpoint', () => {
 
 test('a global whose client needs it no more is expired, and its record ends its request', () => {
   const log = new Log();
-  log.record({ ...operation('ann/2', { writes: ['a'] }), acknowledged: 1 });
+  log.record(operation('ann/8', { writes: ['c'] }));
+  log.record({ ...operation('ann/9', { writes: ['c'] }), acknowledged: 5 });
   const late = global('ann/1', MAIN, { writes: ['a', 'us/b'] });
   expect(log.record(late)).toEqual({ kind: 'expired' });
   expect(log.certifier.holds.getEnd(getExecutionName(late))?.how).toBe('never');
