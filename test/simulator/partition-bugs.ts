@@ -36,7 +36,17 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a floor waits for the holds of its own executions that stand',
     caughtBy: ['floors'],
     profile: 'logs',
-    overrides: { removalsPerWatermark: 1, crashEveryMs: 300, pairShare: 0.5, maxRedInFlight: Infinity },
+    overrides: {
+      removalsPerWatermark: 3,
+      crashEveryMs: 900,
+      downMeanMs: 400,
+      pairShare: 0.4,
+      workload: 'mixed',
+      maxLogs: 2,
+      scenario: 'classic',
+      syncMeanMs: 10,
+      loseSiteAtMs: Infinity,
+    },
     makeMachine: BUGGY_PARTITIONS.forgottenHolds,
   },
   // @rule PART-G6
