@@ -8,8 +8,12 @@ export type Balances = Readonly<Partial<Record<Account, number>>>;
 
 export const INITIAL_EUROS = 100;
 
+/** The partition of each account, if there are several (`--partitions 2`). */
+const PARTITIONS: Readonly<Record<Account, string>> = { Ada: 'main', Ben: 'main', Cleo: 'us', Dan: 'us' };
+
+/** The part before the slash names the partition, if there is one of that name. */
 export function toKey(account: Account): string {
-  return `account:${account}`;
+  return `${PARTITIONS[account]}/account:${account}`;
 }
 
 /** Returns the account that is `steps` places after another one, cyclically. */

@@ -29,8 +29,8 @@ async function work(options: Options): Promise<void> {
   if (figures.total.changed > 0) process.exitCode = EXIT_FAILED;
 }
 
-async function open({ port }: Options): Promise<void> {
-  const bank = await startBank({ port }).catch((error: unknown) => {
+async function open({ port, partitions }: Options): Promise<void> {
+  const bank = await startBank({ port, partitions }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The bank is open: ${bank.url}`);

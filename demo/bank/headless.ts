@@ -42,11 +42,11 @@ export interface Figures extends Latencies {
   readonly total: Total;
 }
 
-/** In euros, read by strong transactions. */
+/** In euros, by strong reads. */
 export interface Total {
   readonly before: number;
   readonly after: number;
-  /** How often it was read while the tellers worked. */
+  /** How often it was read, at one moment each, while the tellers worked. */
   readonly reads: number;
   /** How many of all reads differ from the first one. */
   readonly changed: number;
@@ -54,10 +54,10 @@ export interface Total {
 
 /** Runs the scenario. `progress` gets lines for a person. */
 export async function runTellers(
-  { transfers, delays, seed }: Pick<Options, 'transfers' | 'delays' | 'seed'>,
+  { transfers, delays, seed, partitions }: Pick<Options, 'transfers' | 'delays' | 'seed' | 'partitions'>,
   progress: (text: string) => void,
 ): Promise<Figures> {
-  const sites = await startSites();
+  const sites = await startSites({ partitions });
   const connect = (site: Parameters<typeof sites.siteUrl>[1]): BankClient =>
     createClient(redblue(keyValue, { url: sites.siteUrl(delays, site), WebSocket }));
   const tellers = TELLER_SITES.map((site) => ({ site, bank: connect(site), receipts: [] as Receipt[] }));

@@ -12,6 +12,8 @@ export interface Options {
   readonly transfers: number;
   readonly delays: Delays;
   readonly seed: number;
+  /** How many partitions the accounts are in. */
+  readonly partitions: number;
   readonly port: number;
 }
 
@@ -31,6 +33,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--transfers <n>', 'How many transfers each teller makes', { default: 100 })
     .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}`, { default: 'measured' })
     .option('--seed <n>', 'Seeds the choice of accounts and amounts', { default: 1 })
+    .option('--partitions <n>', 'With 2, Virginia orders the transfers between Cleo and Dan', { default: 1 })
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7440 });
   const options = parseFlags(cli, argv);
   if (options === undefined) return undefined;
@@ -41,6 +44,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     transfers: readInteger(options, 'transfers', { min: 1, max: 100_000 }),
     delays: oneOf(options, 'delays', DELAYS),
     seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
+    partitions: readInteger(options, 'partitions', { min: 1, max: 2 }),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }

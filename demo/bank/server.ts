@@ -14,6 +14,11 @@ import { buildPage } from './page/build.ts';
 import { DELAYS, LEADER, SITES, SLOW_FACTOR, toSitePath, type Delays, type Site } from './sites.ts';
 import { openAccounts } from './transfer.ts';
 
+export interface BankOptions {
+  /** With 2, a red log in Virginia orders the transfers between the accounts there. Default: 1 */
+  readonly partitions?: number;
+}
+
 export interface RunningBank {
   readonly url: string;
   /** The websocket address of a site. */
@@ -22,17 +27,22 @@ export interface RunningBank {
 }
 
 /** Starts the sites without a page, on any free port. */
-export async function startSites(): Promise<RunningBank> {
-  return await start({ port: 0 });
+export async function startSites(options: BankOptions): Promise<RunningBank> {
+  return await start({ port: 0, ...options });
 }
 
 /** Builds the page, then starts the sites and serves both at one address; 0 is any free port. */
-export async function startBank({ port }: { readonly port: number }): Promise<RunningBank> {
-  return await start({ port, page: withPageHeaders(fileListener(await buildPage())) });
+export async function startBank(options: BankOptions & { readonly port: number }): Promise<RunningBank> {
+  return await start({ ...options, page: withPageHeaders(fileListener(await buildPage())) });
 }
 
-async function start(listening: { readonly port: number; readonly page?: RequestListener }): Promise<RunningBank> {
-  const deployments = DELAYS.map((delays) => openDeployment(delays));
+interface Listening extends BankOptions {
+  readonly port: number;
+  readonly page?: RequestListener;
+}
+
+async function start({ partitions = 1, ...listening }: Listening): Promise<RunningBank> {
+  const deployments = DELAYS.map((delays) => openDeployment(delays, partitions));
   const closeSites = () => Promise.all(deployments.map((deployment) => deployment.close()));
   try {
     await Promise.all(deployments.map(prepare));
@@ -57,10 +67,15 @@ async function start(listening: { readonly port: number; readonly page?: Request
   }
 }
 
-function openDeployment(delays: Delays): Embedded<Site> {
+function openDeployment(delays: Delays, partitions: number): Embedded<Site> {
   const factor = delays === 'slow' ? SLOW_FACTOR : 1;
   const latency = Object.fromEntries(Object.entries(ROUND_TRIPS_MS).map(([pair, ms]) => [pair, factor * ms]));
-  return createEmbedded(keyValueService, { sites: SITES, redLeader: LEADER, latency });
+  return createEmbedded(keyValueService, {
+    sites: SITES,
+    redLeader: LEADER,
+    latency,
+    ...(partitions > 1 && { partitions: { us: { leader: 'virginia' } } }),
+  });
 }
 
 async function prepare(deployment: Embedded<Site>): Promise<void> {

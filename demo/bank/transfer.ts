@@ -37,16 +37,10 @@ export function transfer(bank: BankClient, { from, to, euros }: Transfer): Corre
   });
 }
 
-/** Adds up all accounts as they were at one moment, certified by all sites. */
+/** Adds up all accounts as they were at one moment: a strong read never sees half of a transfer. */
 export async function readTotal(bank: BankClient): Promise<number> {
-  return await transaction(
-    bank,
-    async (tx) => {
-      const balances = await tx.getMany<number>(ACCOUNTS.map(toKey));
-      return balances.reduce<number>((total, balance = 0) => total + balance, 0);
-    },
-    { level: 'strong' },
-  );
+  const balances = await bank.invokeStrong(getMany<number>(ACCOUNTS.map(toKey)));
+  return balances.reduce<number>((total, balance = 0) => total + balance, 0);
 }
 
 /** Reads the balances at the site of the client, which may be stale. */

@@ -6,8 +6,9 @@ import { runProgram } from '../support/run-program.ts';
 
 const BANK = await built('demo/bank/cli.ts');
 
-test('demo:bank --headless --json → figures that hold together, and the total has not changed', async () => {
-  const { code, stdout, stderr } = await runProgram([BANK, '--headless', '--json', '--transfers', '20']);
+test.each(['1', '2'])('demo:bank --headless --json --partitions %s → the total has not changed', async (partitions) => {
+  const args = ['--headless', '--json', '--transfers', '20', '--partitions', partitions];
+  const { code, stdout, stderr } = await runProgram([BANK, ...args]);
   expect(code, stderr).toBe(0);
   const figures = JSON.parse(stdout) as Figures;
   const { committed, refused, conflicts, unknown, takenBack, tentativeMs, strongMs } = figures;
