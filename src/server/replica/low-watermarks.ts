@@ -17,11 +17,7 @@
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
 import type { Origin } from '../records/origin.ts';
-import type {
-  BlueOperation,
-  ExecutionName,
-  OperationId,
-} from '../records/records.ts';
+import type { BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import type { Choice } from '../records/reply.ts';
@@ -45,7 +41,7 @@ const WATERMARK_CHOICE: Choice = {
 interface PendingWatermark {
   readonly vector: Vector;
   /** Red operations of this site that may have seen less than the vector. */
-  readonly older: Set<OperationId | ExecutionName>;
+  readonly older: Set<string>;
 }
 
 export class LowWatermarks {

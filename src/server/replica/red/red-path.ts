@@ -31,7 +31,6 @@ import {
   type BlueOperation,
   type CheckRecord,
   type CloseRecord,
-  type ExecutionName,
   type OperationId,
   type RedOperation,
   type RedRecord,
@@ -187,13 +186,13 @@ export class RedPath {
    * Red operations of this site that have not ended: their identifiers, and the
    * names of executions whose holds stand.
    */
-  get inFlight(): Iterable<OperationId | ExecutionName> {
+  get inFlight(): Iterable<string> {
     const held = this.#globals?.ownHeld ?? [];
     return [...this.#requests.ids, ...this.#proposals.ownIds, ...held];
   }
 
   /** @param item one of `inFlight` */
-  isInFlight(item: OperationId | ExecutionName): boolean {
+  isInFlight(item: string): boolean {
     return (
       this.#requests.get(item) !== undefined ||
       this.#proposals.ownIds.has(item) ||
