@@ -138,6 +138,20 @@ test('failures → codes', async () => {
   expect(binding.describeUnsupported?.({ name: 'commit', args: {}, access: 'write' })).toContain('failIfUnchanged');
 });
 
+test('a value that the statement cannot use → INVALID_ARGUMENT', async () => {
+  const { primary } = await open();
+  const parsing = defineStatements({
+    parse: {
+      access: 'read',
+      sql: "select json_extract(:text, '$.a') as a",
+      args: z.object({ text: z.string() }),
+      result: oneRow((row) => row['a']),
+    },
+  });
+  const client = createClient(d1({ database: primary, statements: parsing }));
+  await expect(client.invoke(parsing.parse({ text: '{' }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
 test('a missing table → the advice to create it', async () => {
   const { client, primary } = await open();
   await runAlone(primary, 'drop table correctables_values');

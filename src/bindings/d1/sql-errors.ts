@@ -22,6 +22,9 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   SQLITE_TOOBIG: 'INVALID_ARGUMENT',
 };
 
+/** Texts of `SQLITE_ERROR` about a value, not about the statement. */
+const VALUE_PROBLEM = /integer overflow|malformed JSON|JSON path error/i;
+
 /** At the end: the message before it may quote the statement. */
 const SQLITE_CODE = /: (SQLITE_[A-Z]+)(?: \([^()]*\))?$/;
 
@@ -62,6 +65,8 @@ export function toCorrectableError(
 /** `undefined` for a write whose outcome is unknown. */
 function getCode(text: string, isWrite: boolean): ErrorCode | undefined {
   const [, sqlite = ''] = SQLITE_CODE.exec(text) ?? [];
+  if (sqlite === 'SQLITE_ERROR' && VALUE_PROBLEM.test(text))
+    return 'INVALID_ARGUMENT';
   const known = CODES[sqlite];
   if (known !== undefined || isWrite) return known;
   return text.includes('overloaded') ? 'OVERLOADED' : 'UNAVAILABLE';

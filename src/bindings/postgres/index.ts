@@ -3,7 +3,11 @@
  * PostgreSQL, and statements of your own. Node only.
  */
 export { postgres } from './postgres.ts';
-export type { PostgresConnection, PostgresOptions } from './options.ts';
+export type {
+  PoolOptions,
+  PostgresConnection,
+  PostgresOptions,
+} from './options.ts';
 export { migrations, type MigrationOptions } from './migrations.ts';
 export {
   standardPositions,

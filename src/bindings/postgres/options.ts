@@ -23,6 +23,17 @@ import {
 } from './postgres-server.ts';
 import { getStatements, type Statements } from './statements/statements.ts';
 
+/** The options of `pg.Pool` that most need. `pg.PoolConfig` fits, others too. */
+export interface PoolOptions {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly user?: string | undefined;
+  readonly database?: string | undefined;
+  readonly connectionString?: string | undefined;
+  /** How many connections the pool has at most. Default: `10` */
+  readonly max?: number | undefined;
+}
+
 /**
  * Where a server is, in one of these forms:
  *
@@ -35,6 +46,7 @@ export type PostgresConnection =
   | string
   | DriverPool
   | { readonly run: RunStatements }
+  | PoolOptions
   | Readonly<Record<string, unknown>>;
 
 export interface PostgresOptions extends ReplicasOptions {
