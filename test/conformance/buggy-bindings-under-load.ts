@@ -248,7 +248,7 @@ class ChangesDeliveredValues extends Tally {
 class DeniesWhatIsSent extends Noting {
   protected note(call: Call, context: InvocationContext): void {
     if (!isUpdate(call)) return;
-    setTimeout(() => (context.submissionStatus = { mayHaveBeenSent: false, blockedBy: undefined }), 1);
+    setImmediate(() => (context.submissionStatus = { mayHaveBeenSent: false, blockedBy: undefined }));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 export { postgres } from './postgres.ts';
 export type {
-  PoolOptions,
+  PostgresAddress,
   PostgresConnection,
   PostgresOptions,
 } from './options.ts';

@@ -23,15 +23,13 @@ import {
 } from './postgres-server.ts';
 import { getStatements, type Statements } from './statements/statements.ts';
 
-/** The options of `pg.Pool` that most need. `pg.PoolConfig` fits, others too. */
-export interface PoolOptions {
+/** Where a server is: options of `pg.Pool`. Those that are not here fit too. */
+export interface PostgresAddress {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly user?: string | undefined;
   readonly database?: string | undefined;
   readonly connectionString?: string | undefined;
-  /** How many connections the pool has at most. Default: `10` */
-  readonly max?: number | undefined;
 }
 
 /**
@@ -46,7 +44,7 @@ export type PostgresConnection =
   | string
   | DriverPool
   | { readonly run: RunStatements }
-  | PoolOptions
+  | PostgresAddress
   | Readonly<Record<string, unknown>>;
 
 export interface PostgresOptions extends ReplicasOptions {
