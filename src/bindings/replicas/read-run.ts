@@ -30,6 +30,8 @@ export class ReadRun {
   readonly #before: SessionRead<unknown> | undefined;
   readonly #calls = new Set<StoreCall>();
   #preliminary: Answer | undefined;
+  /** Whether the final view is decided. It is delivered in a later turn. */
+  #isDecided = false;
   #hasEnded = false;
 
   constructor(options: RunOptions) {
@@ -67,6 +69,7 @@ export class ReadRun {
         this.#askReplica(server, call),
       );
       if (this.#isCallerGone()) return 'failed';
+      if (this.#isDecided) return 'skipped';
       return this.#show(answer) ? 'shown' : 'skipped';
     } catch (error) {
       // If no final is to come, the primary answers instead.
@@ -133,6 +136,7 @@ export class ReadRun {
       isBehind: (answer) => this.#isBehindSession(answer),
       isDoubtful: (answer) => this.#contradictsPreliminary(answer),
       isCallerGone: () => this.#isCallerGone(),
+      onAccepted: () => void (this.#isDecided = true),
       stats,
       describe: () =>
         `${operation.name}: the primary is behind what this session has seen. Nothing was changed. Check that "primary" is the primary, then retry.`,

@@ -95,17 +95,18 @@ function guardFinal(
   return async (operation, context) => {
     const getOrderedVersion = (result: unknown): unknown =>
       checkOrder(getVersion(result), operation, options);
-    const result = await readCurrent({
+    return await readCurrent({
       read: async () => await tiers[level]!(operation, context),
       isBehind: (answer) => read.isBehind(getOrderedVersion(answer)),
       isDoubtful: () => false,
       isCallerGone: () => context.signal.aborted,
+      onAccepted: (answer) => {
+        if (answer !== skipLevel) read.recordFinal(getOrderedVersion(answer));
+      },
       stats,
       describe: () =>
         `${operation.name}: the level "${level}" is behind what this session has seen. Nothing was changed. Check that its tier reads the newest data, then retry.`,
     });
-    if (result !== skipLevel) read.recordFinal(getOrderedVersion(result));
-    return result;
   };
 }
 
