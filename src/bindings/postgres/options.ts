@@ -23,7 +23,7 @@ import {
 } from './postgres-server.ts';
 import { getStatements, type Statements } from './statements/statements.ts';
 
-/** Where a server is: options of `pg.Pool`. Those that are not here fit too. */
+/** The address of one server, as `pg.Pool` takes it. Its other options fit too. */
 export interface PostgresAddress {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
