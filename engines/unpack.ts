@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EngineUnavailable } from './engine.ts';
 
@@ -34,6 +35,14 @@ export async function unpack(folder: string, options: Unpacking): Promise<void> 
 export async function unpackDebian(folder: string, packages: readonly string[]): Promise<void> {
   await run('apt-get', ['download', ...packages], { cwd: folder });
   for (const file of await readdir(folder)) await run('dpkg', ['-x', file, '.'], { cwd: folder });
+}
+
+/** Folders of libraries in Debian's packages, by processor. */
+export const LIBRARY_FOLDERS = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'] as const;
+
+/** Returns the variables with which a program finds the libraries of packages that were unpacked into the folder. */
+export function createLibraryPath(folder: string): { readonly LD_LIBRARY_PATH: string } {
+  return { LD_LIBRARY_PATH: LIBRARY_FOLDERS.map((path) => join(folder, path)).join(':') };
 }
 
 /** Fills a folder beside and moves it at the end: two processes that unpack at once do no harm to each other. */

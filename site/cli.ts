@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { cac } from 'cac';
 import { explainPort } from '../demo/port-taken.ts';
+import { parseFlags, readInteger } from '../demo/shared/flags.ts';
 import { waitForSignal } from '../demo/wait-for-signal.ts';
 import { UsageError } from '../engines/usage-error.ts';
 import { buildSite } from './build.ts';
@@ -57,15 +58,12 @@ function parseOptions(argv: readonly string[]): Options | undefined {
     .command('[...none]', 'Serves the documentation as a site, and builds it first if it has not been built')
     .option('--build', 'Build it into build/site/public, and end')
     .option('--check', 'Open the pages in a browser, and report faults of links, scripts and accessibility')
-    .option('--port <n>', `The port (0: any free one). Default: ${DEFAULT_PORT}`);
-  cli.help();
-  const { args, options } = cli.parse(['node', 'docs', ...argv], { run: false });
-  if (options['help'] === true) return undefined;
-  const known = new Set(['--', 'build', 'check', 'port']);
-  const [unexpected] = [...args, ...Object.keys(options).filter((name) => !known.has(name))];
-  if (unexpected !== undefined) throw new UsageError(`unexpected "${unexpected}"; see --help`);
-  const port = Number(options['port'] ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
-    throw new UsageError(`--port takes an integer from 0 to ${MAX_PORT}, not "${String(options['port'])}"`);
-  return { build: options['build'] === true, check: options['check'] === true, port };
+    .option('--port <n>', 'The port (0: any free one)', { default: DEFAULT_PORT });
+  const flags = parseFlags(cli, argv);
+  if (flags === undefined) return undefined;
+  return {
+    build: flags['build'] === true,
+    check: flags['check'] === true,
+    port: readInteger(flags, 'port', { min: 0, max: MAX_PORT }),
+  };
 }

@@ -70,7 +70,6 @@ async function writeReference(): Promise<void> {
     readme: 'none',
     entryFileName: 'index',
     hidePageHeader: true,
-    hideBreadcrumbs: false,
     useCodeBlocks: true,
     disableSources: true,
     excludePrivate: true,

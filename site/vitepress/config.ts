@@ -23,16 +23,6 @@ const editAddress = process.env['DOCS_EDIT_ADDRESS'];
 const isInternal = (path: string): boolean => internals.some((start) => path.startsWith(start));
 const toLink = (path: string): string => `/${path.replace(/\.md$/, '')}`;
 
-/** The sections that share a sidebar, by how their titles begin. All others share the last one. */
-const AREAS = [['Start', 'Guides', 'Bindings'], ['RedBlue', 'Operate'], ['Reference']] as const;
-
-const REFERENCE_AREA = 2;
-
-const areaOf = (title: string): number => {
-  const found = AREAS.findIndex((starts) => starts.some((start) => title.startsWith(start)));
-  return found < 0 ? AREAS.length : found;
-};
-
 const API: DefaultTheme.SidebarItem = {
   text: 'API',
   items: [
@@ -45,17 +35,36 @@ const PROJECT: DefaultTheme.SidebarItem = {
   items: ['CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => ({ text: name.toLowerCase(), link: `/${name}` })),
 };
 
-/** By the address of a page: the sidebar of its area. */
-const sidebar: DefaultTheme.SidebarMulti = { '/reference/api/': [API] };
-for (const area of [...AREAS.keys(), AREAS.length]) {
-  const ofArea = sections.filter(({ title }) => areaOf(title) === area);
+/** Sections that share a sidebar. */
+interface Area {
+  /** How the titles of its sections begin. */
+  readonly titles: readonly string[];
+  /** What its sidebar has at the end. */
+  readonly last?: DefaultTheme.SidebarItem;
+}
+
+/** All sections without an area of their own are in the last one. */
+const REST: Area = { titles: [], last: PROJECT };
+const AREAS: readonly Area[] = [
+  { titles: ['Start', 'Guides', 'Bindings'] },
+  { titles: ['RedBlue', 'Operate'] },
+  { titles: ['Reference'], last: API },
+  REST,
+];
+
+const findArea = (section: string): Area =>
+  AREAS.find(({ titles }) => titles.some((title) => section.startsWith(title))) ?? REST;
+
+/** Returns the sidebar of an area, by the address of each of its pages. */
+function createSidebar(area: Area): DefaultTheme.SidebarMulti {
+  const ofArea = sections.filter(({ title }) => findArea(title) === area);
   const items: DefaultTheme.SidebarItem[] = ofArea.map(({ title, pages }) => ({
     text: title,
     items: pages.map((page) => ({ text: page.title, link: toLink(page.path) })),
   }));
-  if (area === REFERENCE_AREA) items.push(API);
-  if (area === AREAS.length) items.push(PROJECT);
-  for (const { pages } of ofArea) for (const { path } of pages) sidebar[toLink(path)] = items;
+  if (area.last !== undefined) items.push(area.last);
+  const addresses = ofArea.flatMap(({ pages }) => pages.map(({ path }) => toLink(path)));
+  return Object.fromEntries(addresses.map((address) => [address, items]));
 }
 
 /** The start page of VitePress has no landmark for its content. */
@@ -86,7 +95,7 @@ export default defineConfig({
       { text: 'Evidence', link: '/plots' },
       { text: 'Internals', link: '/ARCHITECTURE' },
     ],
-    sidebar,
+    sidebar: Object.assign({ '/reference/api/': [API] }, ...AREAS.map(createSidebar)),
     search: {
       provider: 'local',
       options: {

@@ -79,7 +79,8 @@ class UncertifiedHolds extends PartitionCertifier {
 /** An operation of an earlier start has ended once a marker has passed, although its hold stands. */
 class ForgottenHoldsPath extends RedPath {
   override get inFlight(): Iterable<OperationId> {
-    return [...super.inFlight].filter((item) => !item.includes(' '));
+    const isExecution = (item: string): boolean => item.includes(' '); // No identifier of a run has a space.
+    return [...super.inFlight].filter((item) => !isExecution(item));
   }
 }
 

@@ -2,6 +2,13 @@
 import { BUGGY_PARTITIONS } from './buggy-partitions.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
+/** Where faults of holds show, and how: with many operations over two partitions. */
+const OF_HOLDS = {
+  caughtBy: ['serializability', 'oracle', 'invariants'],
+  profile: 'logs',
+  overrides: { pairShare: 0.5 },
+} as const;
+
 export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G2
   'stamps-of-one-log': {
@@ -52,24 +59,18 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G6
   'holds-not-certified': {
     rule: 'a hold is granted only if nothing that the global reads was written since its snapshot',
-    caughtBy: ['serializability', 'oracle', 'invariants'],
-    profile: 'logs',
-    overrides: { pairShare: 0.5 },
+    ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.uncertifiedHolds,
   },
   // @rule PART-G7
   'holds-reject-nothing': {
     rule: 'a record that overlaps a hold is rejected',
-    caughtBy: ['serializability', 'oracle', 'invariants'],
-    profile: 'logs',
-    overrides: { pairShare: 0.5 },
+    ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.noOverlap,
   },
   'holds-reject-writers-only': {
     rule: 'a record that reads what a hold writes is rejected',
-    caughtBy: ['serializability', 'oracle', 'invariants'],
-    profile: 'logs',
-    overrides: { pairShare: 0.5 },
+    ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.readOverlap,
   },
 };

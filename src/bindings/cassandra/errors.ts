@@ -40,8 +40,17 @@ const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 /** With these texts the protocol reports a missing table, keyspace or column. */
-const MISSING =
-  /does(?: not|n't) exist|unconfigured table|undefined column|no keyspace has been specified|no such/i;
+const MISSING = new RegExp(
+  [
+    'does not exist',
+    "doesn't exist",
+    'unconfigured table',
+    'undefined column',
+    'no keyspace has been specified',
+    'no such',
+  ].join('|'),
+  'i',
+);
 const UNPREPARED = 0x2500;
 
 /**

@@ -17,6 +17,11 @@ export function getExecutionName({
   return `${site}.${epoch}.${attempt} ${id}`;
 }
 
+/** Whether an execution of this name is of the site. */
+export function isExecutionOf(site: Origin, name: ExecutionName): boolean {
+  return name.startsWith(`${site}.`);
+}
+
 export function isGlobal(
   operation: RedOperation,
 ): operation is GlobalOperation {

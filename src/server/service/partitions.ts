@@ -135,6 +135,9 @@ class NamedPartitions implements Partitions {
 
 /** Returns `keys.0` or `writes.0.key` of arguments, if it is there. */
 function getAtPath(args: unknown, path: string): unknown {
+  // Most operations name one argument, and this runs several times for each.
+  if (!path.includes('.'))
+    return (args as Readonly<Record<string, unknown>>)[path];
   let value = args;
   for (const name of path.split('.'))
     value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];

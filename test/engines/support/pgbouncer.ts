@@ -8,10 +8,9 @@ import { freePorts, LOOPBACK } from '../../../engines/ports.ts';
 import { findUser } from '../../../engines/postgres/programs.ts';
 import type { PostgresServers } from '../../../engines/postgres/servers.ts';
 import { startDaemon, stopDaemon, waitUntil } from '../../../engines/process.ts';
-import { unpack, unpackDebian } from '../../../engines/unpack.ts';
+import { createLibraryPath, unpack, unpackDebian } from '../../../engines/unpack.ts';
 
 const DEBIAN_PACKAGES = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'];
-const LIBRARY_FOLDERS = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'];
 const STARTING_MS = 20_000;
 
 export interface StartedPgBouncer {
@@ -37,14 +36,13 @@ export async function startPgBouncer(servers: PostgresServers): Promise<StartedP
   chmodSync(folder, 0o755);
   const settings = join(folder, 'pgbouncer.ini');
   writeFileSync(settings, createSettings(servers, port));
-  const libraries = LIBRARY_FOLDERS.map((path) => join(programs, path)).join(':');
   const daemon = startDaemon({
     command: join(programs, 'usr/sbin/pgbouncer'),
     args: [settings],
     mark: settings,
     logFile: join(folder, 'log'),
     cwd: folder,
-    env: { LD_LIBRARY_PATH: libraries },
+    env: createLibraryPath(programs),
     user,
   });
   if (!(await waitUntil(() => accepts(port), STARTING_MS)))

@@ -1,10 +1,10 @@
 /** The parts of the documentation site that need neither its builder nor a browser. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readContents } from '../../../site/contents.ts';
 import { escapeTags } from '../../../site/escape-tags.ts';
-import { findFile } from '../../../site/static-files.ts';
+import { serveSite } from '../../../site/static-files.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('the table of contents → sections with their pages', () => {
@@ -32,30 +32,37 @@ test.each([
   expect(escapeTags(markdown)).toBe(escaped);
 });
 
-test('an address → a file of the folder, and none outside of it', () => {
+test('an address → a file of the folder, and none outside of it', async () => {
   const folder = temporaryFolder();
   const site = join(folder, 'site');
   mkdirSync(join(site, 'guides'), { recursive: true });
-  writeFileSync(join(folder, 'secret.txt'), '');
-  for (const name of ['index.html', 'guides/views.html', 'guides/index.html']) writeFileSync(join(site, name), '');
+  writeFileSync(join(folder, 'secret.txt'), 'secret');
+  for (const name of ['index.html', 'guides/views.html', 'guides/index.html']) writeFileSync(join(site, name), name);
+  const { server, url } = await serveSite(site, 0);
+  onTestFinished(() => void server.close());
+  const read = async (address: string): Promise<unknown> => {
+    const response = await fetch(`${url}${address}`);
+    return response.ok ? await response.text() : response.status;
+  };
   const addresses = [
     '',
     'guides/views',
     'guides/views.html',
     'guides/',
     'none',
-    '../secret.txt',
     '..%2fsecret.txt',
+    '..%5csecret.txt',
     '%',
   ];
-  expect(addresses.map((address) => findFile(site, address)?.slice(site.length + 1))).toEqual([
+  expect(await Promise.all(addresses.map(read))).toEqual([
     'index.html',
     'guides/views.html',
     'guides/views.html',
     'guides/index.html',
-    undefined,
-    undefined,
-    undefined,
-    undefined,
+    404,
+    404,
+    404,
+    404,
   ]);
+  expect((await fetch(new URL('/', url), { redirect: 'manual' })).headers.get('location')).toBe('/docs/');
 });

@@ -113,7 +113,7 @@ export class Certifier implements Section {
     if (record.kind !== 'operation' && record.kind !== 'close')
       return { kind: 'marker' };
     if (record.kind === 'operation') this.expire(record);
-    if (this.isDecided(record.id)) return this.createDecidedDecision(record.id);
+    if (this.isDecided(record.id)) return this.decideAgain(record.id);
     if (record.kind === 'close') {
       this.outcomes.set(record.id, 'conflict');
       return { kind: 'closed' };
@@ -187,8 +187,8 @@ export class Certifier implements Section {
     return this.outcomes.get(id) !== undefined;
   }
 
-  /** The decision about a record whose operation has ended before. */
-  protected createDecidedDecision(id: OperationId): CertificationDecision {
+  /** Decides about a record whose operation has ended by an earlier one. */
+  protected decideAgain(id: OperationId): CertificationDecision {
     return { kind: this.outcomes.get(id) === EXPIRED ? 'expired' : 'void' };
   }
 

@@ -139,7 +139,7 @@ export class PartitionCertifier extends Certifier {
     // The operation was closed, or another execution of it has committed.
     if (this.isDecided(operation.id)) {
       this.holds.end(execution, 'never', this.#mark(operation));
-      return this.createDecidedDecision(operation.id);
+      return this.decideAgain(operation.id);
     }
     const conflict = this.findGlobalConflict(operation);
     if (conflict !== undefined) {

@@ -9,7 +9,10 @@ import type {
   HeldConflict,
 } from '../../../records/certification-result.ts';
 import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
-import { getExecutionName } from '../../../records/global-records.ts';
+import {
+  getExecutionName,
+  isExecutionOf,
+} from '../../../records/global-records.ts';
 import type {
   ExecutionName,
   GlobalOperation,
@@ -159,9 +162,9 @@ export class GlobalRequests implements SiteProgress {
    * start, and another site may end those.
    */
   get ownHeld(): readonly ExecutionName[] {
-    const start = `${this.#core.options.site}.`;
+    const { site } = this.#core.options;
     const names = this.#open.flatMap((held) => [...held.keys()]);
-    return names.filter((name) => name.startsWith(start));
+    return names.filter((name) => isExecutionOf(site, name));
   }
 
   isHeld(execution: ExecutionName): boolean {

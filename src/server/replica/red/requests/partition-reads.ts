@@ -114,16 +114,17 @@ export class PartitionReads {
     const { submission, home } = read;
     const run = this.#core.state.readInOrder(submission, home);
     const partitions = [home, ...run.others];
-    const isHeld = partitions.some((partition) =>
-      this.#globals.readsHeld(partition, run.reads, () => this.#execute(read)),
-    );
-    if (isHeld) return;
+    const runAgain = (): void => this.#execute(read);
+    for (const partition of partitions)
+      if (this.#globals.readsHeld(partition, run.reads, runAgain)) return;
+
     if (run.others.length === 0) return this.#end(read, run.answer);
-    const obstacles = partitions.flatMap(
-      (partition) => this.#admissions[partition]?.obstacle ?? [],
-    );
-    if (obstacles.length === 0) this.#check(read, run, partitions);
-    else this.#end(read, obstacles[0]);
+
+    for (const partition of partitions) {
+      const obstacle = this.#admissions[partition]?.obstacle;
+      if (obstacle !== undefined) return this.#end(read, obstacle);
+    }
+    this.#check(read, run, partitions);
   }
 
   #check(
@@ -134,17 +135,17 @@ export class PartitionReads {
     const { state, options } = this.#core;
     read.attempt += 1;
     read.answer = answer;
+    const inMain: CheckRecord = {
+      kind: 'check',
+      id: read.id,
+      site: options.site,
+      attempt: read.attempt,
+      snapshot: state.stable.slice(),
+      reads: [...names],
+      ...(ranges.length > 0 && { ranges }),
+    };
     for (const partition of partitions) {
-      const record: CheckRecord = {
-        kind: 'check',
-        id: read.id,
-        site: options.site,
-        attempt: read.attempt,
-        snapshot: state.stable.slice(),
-        reads: [...names],
-        ...(ranges.length > 0 && { ranges }),
-        ...(partition > 0 && { partition }),
-      };
+      const record = partition === 0 ? inMain : { ...inMain, partition };
       read.checks.set(partition, record);
       this.#core.emit({ kind: 'propose', record });
     }
