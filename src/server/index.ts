@@ -4,7 +4,7 @@ export type { EmbeddedOptions } from './deployment/embedded/embedded-options.ts'
 export type {
   PartitionOptions,
   PartitionsOption,
-} from './deployment/partition-options.ts';
+} from './service/partition-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';

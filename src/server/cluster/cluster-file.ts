@@ -7,6 +7,12 @@ import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Origins, SiteAddress } from '../records/origin.ts';
 import {
+  partitionsByName,
+  resolvePartitions,
+  type PartitionsOption,
+} from '../service/partition-options.ts';
+import type { PartitionLayout } from '../service/partitions.ts';
+import {
   checkField,
   checkFields,
   clusterFileError,
@@ -41,6 +47,8 @@ export interface ClusterFile {
    */
   readonly sites: ReadonlyMap<string, ClusterSite>;
   readonly redLog: RedLogSettings;
+  /** The partitions beside `main`, in the order of their ordinals. */
+  readonly partitions: readonly PartitionLayout[];
   /** The absolute path of the key file. */
   readonly keyFile: string;
   /** How long logs are kept for a disconnected site, in milliseconds. */
@@ -60,7 +68,13 @@ const RESERVED_NAMES: readonly string[] = [
   'metrics',
 ];
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
-const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
+const FILE_FIELDS = [
+  'sites',
+  'redLog',
+  'partitions',
+  'keyFile',
+  'keepForMs',
+] as const;
 const SITE_FIELDS = ['url', 'cluster'] as const;
 const MAX_PORT = 65_535;
 
@@ -86,15 +100,16 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
     'the file',
     'must be a JSON object with sites, redLog and keyFile',
   );
-  checkField(
-    value['partitions'] === undefined,
-    'partitions',
-    'must be left out: only the sites of one process, as serve has them, can have several partitions',
-  );
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);
   const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
+  const partitions = parsePartitions(value['partitions'], [...sites.keys()]);
+  checkField(
+    partitions.length === 0 || redLog.engine === 'built-in',
+    'partitions',
+    'must be left out with etcd: only the built-in red log can have several',
+  );
   const keyFileRule =
     'must be the path of the key file, for example "cluster.key"';
   checkField(
@@ -115,6 +130,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
     path,
     sites,
     redLog,
+    partitions,
     keyFile: absolute,
     keepForMs: (keepForMs ?? DEFAULT_KEEP_FOR_MS) as number,
   };
@@ -220,6 +236,21 @@ function parseSites(value: unknown): Map<string, ClusterSite> {
   rejectRepeats(sites, 'url', ({ url }) => url);
   rejectRepeats(sites, 'cluster', ({ cluster }) => formatAddress(cluster));
   return sites;
+}
+
+function parsePartitions(
+  value: unknown,
+  sites: readonly string[],
+): readonly PartitionLayout[] {
+  if (value === undefined) return [];
+  const problem = partitionsByName(value, 'partitions');
+  checkField(problem === undefined, 'partitions', problem ?? '');
+  return resolvePartitions(value as PartitionsOption, sites).map(
+    ({ name, leader, voters }) =>
+      voters.length === sites.length
+        ? { name, leader }
+        : { name, leader, voters },
+  );
 }
 
 function parseSite(name: string, value: unknown): ClusterSite {

@@ -7,6 +7,7 @@
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
 import type { Origins } from '../records/origin.ts';
+import type { PartitionLayout } from '../service/partitions.ts';
 import type { ClusterFile } from './cluster-file.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import type { RedGeneration } from './red-log/red-generation.ts';
@@ -26,6 +27,8 @@ export interface DeploymentSetup {
    * they are not known yet.
    */
   readonly founders?: readonly string[] | undefined;
+  /** The partitions beside `main`; `undefined` if there are none. */
+  readonly partitions?: readonly PartitionLayout[] | undefined;
 }
 
 /** A site and its setup. Another site may have sent any value. */
@@ -42,14 +45,16 @@ export interface SetupOfSite {
  * `false`
  */
 export function describeSetup(
-  { redLog: { engine } }: ClusterFile,
+  { redLog: { engine }, partitions: layouts }: ClusterFile,
   { identity, hasData, founders }: NodeDirectory,
   red: RedGeneration,
   running: Origins | false,
 ): DeploymentSetup {
-  if (identity.origin === null) return { engine };
+  const partitions = layouts.length === 0 ? undefined : layouts;
+  if (identity.origin === null) return { engine, partitions };
   return {
     engine,
+    partitions,
     founders: running ? running.founders : hasData ? undefined : founders,
     red: engine === 'built-in' ? red : undefined,
   };
@@ -85,9 +90,17 @@ export function findSetupProblem(
 
   return (
     differ('redLog.engine', here?.['engine'], there?.['engine']) ??
+    differ('partitions', formatLayouts(here), formatLayouts(there)) ??
     differ('the order of sites', formatSites(here), formatSites(there)) ??
     differ('redLog.leader', ...getLeaders(here?.['red'], there?.['red']))
   );
+}
+
+function formatLayouts(
+  setup: Readonly<Record<string, unknown>> | undefined,
+): string {
+  const layouts = setup?.['partitions'];
+  return layouts === undefined ? 'left out' : JSON.stringify(layouts);
 }
 
 function formatSites(

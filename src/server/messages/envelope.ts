@@ -27,6 +27,9 @@ export interface TermMessage {
   readonly term: number;
 }
 
+/** A point in the red log of a partition beside `main`, by its ordinal. */
+export type LogPoint = readonly [partition: number, point: StreamPoint];
+
 /**
  * The first message of a node after a start. It names the node, and the ends of
  * the streams that it has. Other messages of this start are accepted only after
@@ -48,6 +51,8 @@ export interface HelloMessage {
    */
   readonly own: StreamPoint;
   readonly red?: StreamPoint | undefined;
+  /** The same for the red logs of other partitions, if there are any. */
+  readonly logs?: readonly LogPoint[] | undefined;
   /** The end of its copy of the receiver's stream. */
   readonly known: StreamPoint;
   /**
@@ -56,6 +61,7 @@ export interface HelloMessage {
    */
   readonly ownBefore?: StreamPoint | undefined;
   readonly redBefore?: StreamPoint | undefined;
+  readonly logsBefore?: readonly LogPoint[] | undefined;
   /** Whether the receiver has to send its own hello. */
   readonly isRequest: boolean;
   /**
@@ -76,6 +82,7 @@ export interface KnownMessage {
   readonly term: number;
   readonly known: StreamPoint;
   readonly red?: StreamPoint | undefined;
+  readonly logs?: readonly LogPoint[] | undefined;
 }
 
 /**

@@ -262,6 +262,7 @@ const MAX_RIGHTS_FIELDS = 4096;
 const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
 
 const point = record({ length: count }, { digest });
+const logPoints = list(tuple(ordinalNumber, point), MAX_LOGS);
 
 type Kind = Exclude<Envelope['message']['kind'], LogMessage['kind']>;
 
@@ -300,12 +301,19 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
       known: point,
       isRequest: flag,
     },
-    { red: point, ownBefore: point, redBefore: point, heard: start },
+    {
+      red: point,
+      logs: logPoints,
+      ownBefore: point,
+      redBefore: point,
+      logsBefore: logPoints,
+      heard: start,
+    },
   ),
   'node.fork': record({ kind: word, term: start, reason: word }),
   'node.known': record(
     { kind: word, term: start, known: point },
-    { red: point },
+    { red: point, logs: logPoints },
   ),
   'node.twin': record({ kind: word, term: start, reason: word }),
   'term.superseded': record({ kind: word, term: start }),

@@ -18,22 +18,24 @@
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';
-import type {
-  ForkMessage,
-  HelloMessage,
-  KnownMessage,
-  NodeMessage,
-  TwinMessage,
+import {
+  MAIN_PARTITION,
+  type ForkMessage,
+  type HelloMessage,
+  type KnownMessage,
+  type LogPoint,
+  type NodeMessage,
+  type TwinMessage,
 } from './envelope.ts';
 
 /**
- * The streams that a site has. The stream of the red order is its copy of the
- * red log.
+ * The streams that a site has. That of the origin of a red log is its copy of
+ * the log.
  */
 export interface KnownStreams {
   /**
-   * Returns the synced end of the own stream, or of the red log. It is
-   * `undefined` if no site sequences the red log.
+   * Returns the synced end of a stream. It is `undefined` for a red log that no
+   * site sequences.
    */
   getEnd(origin: Origin): StreamPoint | undefined;
   /**
@@ -46,8 +48,11 @@ export interface KnownStreams {
 export interface NodeHandshakeOptions {
   readonly site: Origin;
   readonly origins: Origins;
-  /** The site whose red log the others have copies of. */
-  readonly redLeader: Origin;
+  /**
+   * The sites whose red logs the others have copies of, by the ordinals of
+   * their partitions.
+   */
+  readonly leaders: readonly Origin[];
   readonly directory: string;
   readonly generation: number;
   /** How long to wait for an answer before a request is sent again. */
@@ -215,12 +220,12 @@ export class NodeHandshake {
   #tellKnown(to: Origin, term: number): void {
     const { refusesUnknownStarts, streams, send } = this.#options;
     if (!refusesUnknownStarts) return;
-    const [known, red] = [to, RED].map((origin) => streams.getEnd(origin));
+    const known = streams.getEnd(to);
     send(to, {
       kind: 'node.known',
       term,
       known: toPlain(known ?? { length: 0 }),
-      ...(red !== undefined && { red: toPlain(red) }),
+      ...this.#createEnds(),
     });
   }
 
@@ -262,13 +267,13 @@ export class NodeHandshake {
   /** Returns the reason if another node of this site has a longer stream. */
   #findOwnFork(
     from: Origin,
-    { known, red }: KnownMessage | HelloMessage,
+    message: KnownMessage | HelloMessage,
   ): string | undefined {
-    const { site, redLeader } = this.#options;
-    return (
-      this.#findExcess(from, site, known) ??
-      (site === redLeader ? this.#findExcess(from, RED, red) : undefined)
-    );
+    const { site } = this.#options;
+    let problem = this.#findExcess(from, site, message.known);
+    for (const [log, point] of this.#getLogsOf(site, getEnds(message)))
+      problem ??= this.#findExcess(from, log, point);
+    return problem;
   }
 
   #findExcess(
@@ -278,9 +283,11 @@ export class NodeHandshake {
   ): string | undefined {
     const end = this.#options.streams.getEnd(origin);
     if (point === undefined || end === undefined) return undefined;
-    const name = this.#options.origins.getName(from);
-    const what =
-      origin === RED ? 'entries of the red log' : 'operations of this site';
+    const { origins } = this.#options;
+    const name = origins.getName(from);
+    const what = origins.isLog(origin)
+      ? `entries of ${this.#describeLog(origin)}`
+      : 'operations of this site';
     if (point.length > end.length)
       return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
     return this.#differs(origin, point)
@@ -302,21 +309,36 @@ export class NodeHandshake {
   }
 
   /** Returns the reason if the stream of a site differs from the copy here. */
-  #findFork(
-    from: Origin,
-    { directory, own, ownBefore, red, redBefore }: HelloMessage,
-  ): string | undefined {
-    const { redLeader, getDirectory } = this.#options;
-    const known = getDirectory(from);
+  #findFork(from: Origin, hello: HelloMessage): string | undefined {
+    const { directory, own, ownBefore } = hello;
+    const known = this.#options.getDirectory(from);
     if (known !== undefined && known !== directory)
       return 'it is known here on another data directory';
     for (const point of [own, ownBefore])
       if (this.#differs(from, point))
         return `its first ${point?.length} operations are not those that are here`;
-    for (const point of from === redLeader ? [red, redBefore] : [])
-      if (this.#differs(RED, point))
-        return `the first ${point?.length} entries of its red log are not those that are here`;
+    const points = [...getEnds(hello), ...getEarlierPoints(hello)];
+    for (const [log, point] of this.#getLogsOf(from, points))
+      if (this.#differs(log, point))
+        return `the first ${point.length} entries of ${this.#describeLog(log)} are not those that are here`;
     return undefined;
+  }
+
+  /** Returns the points that are of logs which this site leads. */
+  #getLogsOf(
+    site: Origin,
+    points: readonly LogPoint[],
+  ): (readonly [log: Origin, point: StreamPoint])[] {
+    const { leaders, origins } = this.#options;
+    return points
+      .filter(([partition]) => leaders[partition] === site)
+      .map(([partition, point]) => [origins.logs[partition] as Origin, point]);
+  }
+
+  #describeLog(log: Origin): string {
+    return log === RED
+      ? 'the red log'
+      : `the red log of ${this.#options.origins.getName(log)}`;
   }
 
   /**
@@ -331,17 +353,13 @@ export class NodeHandshake {
 
   /**
    * Returns whether a site certainly has everything of its stream that is here,
-   * and of the red log if it is the leader.
+   * and of each red log that it leads.
    */
-  #isProven(
-    from: Origin,
-    { own, ownBefore, red, redBefore }: HelloMessage,
-  ): boolean {
-    if (!this.#contains(from, own, ownBefore)) return false;
-    return (
-      from !== this.#options.redLeader ||
-      red === undefined ||
-      this.#contains(RED, red, redBefore)
+  #isProven(from: Origin, hello: HelloMessage): boolean {
+    if (!this.#contains(from, hello.own, hello.ownBefore)) return false;
+    const before = new Map(this.#getLogsOf(from, getEarlierPoints(hello)));
+    return this.#getLogsOf(from, getEnds(hello)).every(([log, end]) =>
+      this.#contains(log, end, before.get(log)),
     );
   }
 
@@ -366,9 +384,7 @@ export class NodeHandshake {
     const { site, directory, generation, streams, getAccepted, send } =
       this.#options;
     const heard = this.#heard.get(to);
-    const [own, red, known] = [site, RED, to].map((origin) =>
-      streams.getEnd(origin),
-    );
+    const [own, known] = [site, to].map((origin) => streams.getEnd(origin));
     send(to, {
       kind: 'node.hello',
       directory,
@@ -378,14 +394,46 @@ export class NodeHandshake {
       known: toPlain(known ?? { length: 0 }),
       isRequest,
       ...(heard === undefined ? {} : { heard }),
-      ...(red === undefined ? {} : { red: toPlain(red) }),
-      ...(hello === undefined
-        ? {}
-        : { ownBefore: this.#pointAt(site, hello.known) }),
-      ...(hello?.red === undefined
-        ? {}
-        : { redBefore: this.#pointAt(RED, hello.red) }),
+      ...this.#createEnds(),
+      ...(hello !== undefined && this.#createEarlierPoints(hello)),
     });
+  }
+
+  /** The ends of the red logs here. With `main` alone, it is one field. */
+  #createEnds(): Pick<HelloMessage, 'red' | 'logs'> {
+    const { origins, streams } = this.#options;
+    const [red, ...others] = origins.logs.map((log) => streams.getEnd(log));
+    const logs = others.flatMap((end, index): LogPoint[] =>
+      end === undefined ? [] : [[index + 1, toPlain(end)]],
+    );
+    return {
+      ...(red !== undefined && { red: toPlain(red) }),
+      ...(others.length > 0 && { logs }),
+    };
+  }
+
+  /** What is here at the ends that the receiver has reported. */
+  #createEarlierPoints({
+    known,
+    red,
+    logs,
+  }: HelloMessage): Pick<
+    HelloMessage,
+    'ownBefore' | 'redBefore' | 'logsBefore'
+  > {
+    const { site, origins } = this.#options;
+    return {
+      ownBefore: this.#pointAt(site, known),
+      ...(red !== undefined && { redBefore: this.#pointAt(RED, red) }),
+      ...(logs !== undefined && {
+        logsBefore: logs
+          .filter(([partition]) => partition < origins.logs.length)
+          .map(([partition, end]) => [
+            partition,
+            this.#pointAt(origins.logs[partition] as Origin, end),
+          ]),
+      }),
+    };
   }
 
   #pointAt(origin: Origin, { length }: StreamPoint): StreamPoint {
@@ -411,4 +459,19 @@ export class NodeHandshake {
 /** Leaves out undefined fields, as the encoded form does. */
 function toPlain({ length, digest }: StreamPoint): StreamPoint {
   return digest === undefined ? { length } : { length, digest };
+}
+
+/** The ends of the sender's copies of the red logs. */
+function getEnds({ red, logs = [] }: HelloMessage | KnownMessage): LogPoint[] {
+  return red === undefined ? [...logs] : [[MAIN_PARTITION, red], ...logs];
+}
+
+/** Points of the sender's red logs at the lengths that were asked for. */
+function getEarlierPoints({
+  redBefore,
+  logsBefore = [],
+}: HelloMessage): LogPoint[] {
+  return redBefore === undefined
+    ? [...logsBefore]
+    : [[MAIN_PARTITION, redBefore], ...logsBefore];
 }

@@ -49,8 +49,11 @@ export interface PartitionLayout {
   readonly name: string;
   /** The site that leads its red log. */
   readonly leader: string;
-  /** The sites of which a majority confirms, in the deployment's order. */
-  readonly voters: readonly string[];
+  /**
+   * The sites of which a majority confirms, in the deployment's order. Absent
+   * in a cluster if they are all members, also those that join later.
+   */
+  readonly voters?: readonly string[];
 }
 
 /** The partitions of a deployment, by name. */

@@ -487,13 +487,7 @@ export class SiteMachine {
     return createSiteHandshake(options, {
       replica,
       messageFilter,
-      red: {
-        getEnd: () =>
-          this.redLogs.intakes[MAIN_PARTITION]?.halt === undefined
-            ? this.log.end
-            : undefined,
-        getDigest: (_, length) => this.log.digest(length),
-      },
+      redLogs: this.redLogs,
       send: (to, message) =>
         this.#sendEnvelopes([messageFilter.seal(to, message)]),
       onPeerForked: (peer, message) =>

@@ -68,8 +68,11 @@ export type SiteOutput =
 export interface RedLogPlace {
   /** The site that sequences the log. */
   readonly leader: Origin;
-  /** The sites that count for a majority. Default: all */
-  readonly voters?: readonly Origin[] | undefined;
+  /**
+   * The names of the sites that count for a majority. A site that is rebuilt
+   * takes the place of its earlier incarnation. Default: all
+   */
+  readonly voters?: readonly string[] | undefined;
   /** The same as `committedRedEntries`, of this log. Default: 0 */
   readonly committedEntries?: number | undefined;
 }
@@ -270,7 +273,10 @@ export function getLogMembers(
 ): LogMembers {
   const { voters } = getRedLogPlace(options, partition);
   if (voters === undefined) return { sites, voters: open };
-  return { sites, voters: open.filter((site) => voters.includes(site)) };
+  const { origins } = options;
+  const isVoter = (site: Origin): boolean =>
+    voters.includes(origins.getName(site));
+  return { sites, voters: open.filter(isVoter) };
 }
 
 /**

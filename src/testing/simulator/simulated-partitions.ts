@@ -63,13 +63,13 @@ export function drawPartitions(
       if (isRed(operation) && operation.partition !== undefined)
         counts[APPLIED] = (counts[APPLIED] ?? 0) + 1;
     },
-    createOptions: ({ sites }) =>
+    createOptions: (origins) =>
       most === 1
         ? {}
         : {
             partitions,
             redLogs: placeSeeds.map((placeSeed) =>
-              drawPlace(new Random(placeSeed), sites, options),
+              drawPlace(new Random(placeSeed), origins, options),
             ),
           },
   };
@@ -78,9 +78,10 @@ export function drawPartitions(
 /** A site that is lost for good neither leads nor is one of few voters. */
 function drawPlace(
   random: Random,
-  sites: readonly Origin[],
+  origins: Origins,
   { loseSiteAtMs }: SimulationOptions,
 ): RedLogPlace {
+  const { sites } = origins;
   const [first = 1 as Origin] = sites;
   if (loseSiteAtMs !== Infinity) return { leader: first };
   const leader = sites[random.between(0, sites.length - 1)] ?? first;
@@ -90,5 +91,5 @@ function drawPlace(
   const voters = sites.filter(
     (site) => site === leader || site === second || random.chance(0.3),
   );
-  return { leader, voters };
+  return { leader, voters: voters.map((site) => origins.getName(site)) };
 }

@@ -48,6 +48,7 @@ async function createDeployment(listed: readonly string[], tables: Readonly<Reco
     path: '',
     sites,
     redLog: { engine: 'built-in', leader: 'a' },
+    partitions: [],
     keyFile,
     keepForMs: 86_400_000,
   };

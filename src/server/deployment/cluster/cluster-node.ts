@@ -62,10 +62,9 @@ import {
   RULES_VERSION,
   type DeploymentVersion,
 } from '../../records/deployment-version.ts';
-import { Origins, type Origin } from '../../records/origin.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
 import { describeService } from '../../service/describe-service.ts';
-import { createPartitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
 
@@ -100,17 +99,20 @@ export class ClusterNode {
     this.#service = service;
     this.#options = options;
     this.#events = events;
-    // A cluster has one red log. This refuses a service that needs another one.
-    createPartitions(service);
-    this.#ownVersion = {
-      rules: RULES_VERSION,
-      service: describeService(service, false),
-    };
     this.#resources = new NodeResources(service, options, (problem) =>
       this.#events.onProgress?.(problem),
     );
     this.file = this.#resources.file;
-    this.#origins = Origins.create(this.#directory.founders);
+    const { partitions } = this.#resources;
+    this.#ownVersion = {
+      rules: RULES_VERSION,
+      service: describeService(service, partitions.count > 1),
+    };
+    this.#origins = loadOrigins(
+      undefined,
+      this.#directory.founders,
+      partitions,
+    );
     this.#lifecycle = this.#createLifecycle();
     this.#follower = this.#createFollower();
     this.#requests = new NodeRequests(this.#createRequestedNode());
@@ -401,7 +403,11 @@ export class ClusterNode {
 
   #createSite(storage: DurableStorage, isConfirmed: boolean): RunningSite {
     const { founders } = this.#directory;
-    this.#origins = loadOrigins(storage.stored.checkpoint, founders);
+    this.#origins = loadOrigins(
+      storage.stored.checkpoint,
+      founders,
+      this.#resources.partitions,
+    );
     return createClusterSite({
       service: this.#service,
       options: this.#options,

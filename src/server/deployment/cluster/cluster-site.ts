@@ -5,6 +5,7 @@ import {
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import { Origins, type Origin } from '../../records/origin.ts';
+import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { rejectForeignOrigin } from '../../storage/directory/node-identity.ts';
 import { createClusterPolicy, type NodePolicy } from '../node-policy.ts';
@@ -40,8 +41,9 @@ export interface ClusterSiteParts {
 export function loadOrigins(
   checkpoint: RecoveredState['checkpoint'],
   founders: readonly string[],
+  { names: [, ...logs] }: Partitions,
 ): Origins {
-  if (checkpoint === undefined) return Origins.create(founders);
+  if (checkpoint === undefined) return Origins.create(founders, logs);
   const origins = Origins.create([]);
   origins.load(getSavedSite(checkpoint).shared.replica.origins);
   return origins;
@@ -64,6 +66,11 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     redLeader: origins.find(red.leader ?? '') as Origin,
     // Only the site's own log counts: the other sites cannot be asked here.
     committedRedEntries: 0,
+    partitions: resources.partitions,
+    redLogs: resources.file.partitions.map(({ leader, voters }) => ({
+      leader: origins.find(leader) as Origin,
+      voters,
+    })),
     clusterKey: resources.keys.sessionKey,
     tokenScope: deploymentName,
     onAlarm: resources.onAlarm,

@@ -11,14 +11,17 @@ import { RecentAlarms } from '../../cluster/node-status.ts';
 import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
 import { SiteEnding } from '../../cluster/site-ending.ts';
 import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
+import { createPartitions, type Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { hashDeploymentName } from '../../site/deployment-name.ts';
+import { reportWritesWithoutPartition } from '../report-partitions.ts';
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { checkIsSite, type ResolvedNodeOptions } from './cluster-options.ts';
 
 /** What a node keeps open while its site is stopped and started again. */
 export class NodeResources {
   readonly file: ClusterFile;
+  readonly partitions: Partitions;
   readonly keys: ClusterKeys;
   /** Identifies messages of this deployment. */
   readonly deploymentName: string;
@@ -40,6 +43,10 @@ export class NodeResources {
     const { site } = options;
     this.file = readClusterFile(options.cluster);
     checkIsSite(site, this.file);
+    this.partitions = createPartitions(
+      service,
+      Object.fromEntries(this.file.partitions.map((item) => [item.name, item])),
+    );
     checkColorsIfEnabled(service, options, (message) =>
       (options.onAlarm ?? emitWarning)({
         kind: 'color-check-failed',
@@ -55,6 +62,8 @@ export class NodeResources {
     this.redLog = new NodeRedLog(this.file.redLog, this.keys.deployment);
     this.codec = new EnvelopeCodec(this.redLog.messages);
     this.onAlarm = this.alarms.noteBefore(options.onAlarm);
+    if (this.partitions.count > 1)
+      reportWritesWithoutPartition(service, site, this.onAlarm);
 
     const { onAlarm, signal } = this;
     this.room = new DiskRoom({ site, onAlarm, signal });
@@ -66,6 +75,7 @@ export class NodeResources {
         service,
         sites: [...this.file.sites.keys()],
         redLeader: getFirstLeader(this.file),
+        partitions: this.file.partitions,
         site,
         hasOwnKey: true,
         onAlarm,

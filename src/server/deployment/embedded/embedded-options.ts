@@ -14,13 +14,13 @@ import { isRecord } from '../../../correctable/validate.ts';
 import { isBytes } from '../../../values/value-kinds.ts';
 import type { SiteAlarm } from '../../alarms/site-alarm.ts';
 import type { GeneratorLimits } from '../../generator/generator-budget.ts';
-import { requireService } from '../../service/service.ts';
-import type { SiteLatency } from '../../site/site-latency.ts';
-import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
 import {
   partitionsByName,
   type PartitionsOption,
-} from '../partition-options.ts';
+} from '../../service/partition-options.ts';
+import { requireService } from '../../service/service.ts';
+import type { SiteLatency } from '../../site/site-latency.ts';
+import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
 import { SITE_OPTIONS } from '../site-options.ts';
 import { checkLatencyPairs } from './latency-pairs.ts';
 

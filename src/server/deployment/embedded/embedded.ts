@@ -12,10 +12,7 @@ import {
   type EmbeddedOptions,
 } from './embedded-options.ts';
 import { createEmbeddedPolicy } from '../node-policy.ts';
-import {
-  reportWritesWithoutPartition,
-  resolvePartitions,
-} from '../partition-options.ts';
+import { reportWritesWithoutPartition } from '../report-partitions.ts';
 import {
   createRunningSite,
   createSitePlan,
@@ -30,6 +27,7 @@ import {
 import type { SiteStorage } from '../../log/site-storage.ts';
 import type { Envelope } from '../../messages/envelope.ts';
 import type { RetainedReplies } from '../../replica/exactly-once/id-table.ts';
+import { resolvePartitions } from '../../service/partition-options.ts';
 import { createPartitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { Link } from '../../site/link.ts';
@@ -178,7 +176,7 @@ export function openEmbedded<const N extends string>(
     partitions,
     redLogs: layouts.map(({ leader, voters }, index) => ({
       leader: origins.find(leader) as Origin,
-      voters: voters.map((voter) => origins.find(voter) as Origin),
+      voters,
       committedEntries: findCommitted(
         stored.filter((_, site) => voters.includes(sites[site] as string)),
         index + 1,

@@ -15,8 +15,8 @@ import {
   getSavedSite,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
-import type { Origin } from '../../records/origin.ts';
-import type { RedRecord } from '../../records/records.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
+import type { RedRecord, StreamPoint } from '../../records/records.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
 import {
@@ -53,10 +53,12 @@ export class RedLogs {
   readonly reaches: readonly RedReach[];
   readonly #haltedBytes: HaltedBytes;
   readonly #replica: Replica;
+  readonly #origins: Origins;
 
   constructor(parts: RedLogParts) {
     const { options, replica, stored, engine, members } = parts;
     this.#replica = replica;
+    this.#origins = options.origins;
     const shared = stored.checkpoint && getSavedSite(stored.checkpoint).shared;
     const saved = options.origins.logs.map(
       (_, partition) => shared && getSavedLog(shared, partition),
@@ -128,6 +130,18 @@ export class RedLogs {
     for (const [partition, { retainedFrom }] of this.nodes.entries())
       positions[getRedKind(partition)] = retainedFrom;
     return positions;
+  }
+
+  /** The end of the copy of a log, unless the log has halted here. */
+  getEnd(log: Origin): StreamPoint | undefined {
+    const partition = this.#origins.logs.indexOf(log);
+    return this.intakes[partition]?.halt === undefined
+      ? this.nodes[partition]?.end
+      : undefined;
+  }
+
+  getDigest(log: Origin, length: number): number | undefined {
+    return this.nodes[this.#origins.logs.indexOf(log)]?.digest(length);
   }
 
   tick(nowMs: number): void {

@@ -10,8 +10,8 @@ export interface RedReachOptions {
   readonly site: Origin;
   readonly origins: Origins;
   readonly redLeader?: Origin | undefined;
-  /** The sites that count for a majority. Default: all that are open */
-  readonly voters?: readonly Origin[] | undefined;
+  /** The names of the sites that count for a majority. Default: all */
+  readonly voters?: readonly string[] | undefined;
   /** The name of the partition, if it is not `main`. */
   readonly partition?: string | undefined;
 }
@@ -107,7 +107,7 @@ export class RedReach {
     const voters = origins.sites.filter(
       (origin) =>
         origins.get(origin).state === 'open' &&
-        named?.includes(origin) !== false,
+        named?.includes(origins.getName(origin)) !== false,
     );
     const missing = voters.filter((origin) => this.#lost.has(origin));
     return 2 * (voters.length - missing.length) > voters.length ? [] : missing;

@@ -8,18 +8,18 @@ import {
   NodeHandshake,
   type KnownStreams,
 } from '../../messages/node-handshake.ts';
-import { RED, type Origin } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { Replica } from '../../replica/replica.ts';
-import type { SiteOptions } from '../site-options.ts';
+import { getRedLogPlace, type SiteOptions } from '../site-options.ts';
 
 export interface SiteHandshakeParts {
   readonly replica: Replica;
   readonly messageFilter: MessageFilter;
   /**
-   * The copy of the red log. It has no end after a halt, because it proves
+   * The copies of the red logs. One has no end after a halt, because it proves
    * nothing then.
    */
-  readonly red: KnownStreams;
+  readonly redLogs: KnownStreams;
   send(to: Origin, message: NodeMessage): void;
   onPeerForked(peer: Origin, message: string): void;
   onForked(message: string): void;
@@ -27,12 +27,11 @@ export interface SiteHandshakeParts {
 
 export function createSiteHandshake(
   options: SiteOptions,
-  { replica, messageFilter, red, ...events }: SiteHandshakeParts,
+  { replica, messageFilter, redLogs, ...events }: SiteHandshakeParts,
 ): NodeHandshake {
   const {
     site,
     origins,
-    redLeader,
     resendAfterMs,
     directory = '',
     generation = 0,
@@ -40,18 +39,21 @@ export function createSiteHandshake(
   return new NodeHandshake({
     site,
     origins,
-    redLeader,
+    leaders: origins.logs.map(
+      (_, partition) => getRedLogPlace(options, partition).leader,
+    ),
     directory,
     generation,
     resendAfterMs,
     refusesUnknownStarts: options.stopsOnUnknownStart === true,
     streams: {
       getEnd: (origin) =>
-        origin === RED ? red.getEnd(origin) : replica.blue.getEnd(origin),
+        (origins.isLog(origin) ? redLogs : replica.blue).getEnd(origin),
       getDigest: (origin, length) =>
-        origin === RED
-          ? red.getDigest(origin, length)
-          : replica.blue.getDigest(origin, length),
+        (origins.isLog(origin) ? redLogs : replica.blue).getDigest(
+          origin,
+          length,
+        ),
     },
     getTerm: () => messageFilter.term,
     getAccepted: (peer) => messageFilter.getAccepted(peer),

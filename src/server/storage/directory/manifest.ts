@@ -144,7 +144,7 @@ function isListOfPartitions(value: unknown): boolean {
         isRecord(item) &&
         typeof item['name'] === 'string' &&
         typeof item['leader'] === 'string' &&
-        isListOfNames(item['voters']),
+        isListOfNames(item['voters'] ?? []),
     )
   );
 }
@@ -239,15 +239,20 @@ function checkPartitions(
     );
   for (const [index, { name, leader, voters }] of before.entries()) {
     const asked = now[index] as PartitionLayout;
-    if (leader !== asked.leader)
+    // Once a leader of a cluster has changed, its name is in `node.json`.
+    if (found.site === undefined && leader !== asked.leader)
       refuse(
         `has the red log of the partition ${name} led by ${leader}, not by ${asked.leader}: the leader cannot change yet.`,
       );
-    if (voters.join() !== asked.voters.join())
+    if (formatVoters(voters) !== formatVoters(asked.voters))
       refuse(
-        `has ${voters.join(', ')} as voters of the partition ${name}, not ${asked.voters.join(', ')}: voters cannot change yet.`,
+        `has ${formatVoters(voters)} as voters of the partition ${name}, not ${formatVoters(asked.voters)}: voters cannot change yet.`,
       );
   }
+}
+
+function formatVoters(voters: PartitionLayout['voters']): string {
+  return voters?.join(', ') ?? 'all sites';
 }
 
 function mismatchError(message: string): CorrectableError {

@@ -64,7 +64,9 @@ const withIreland = (change: object): object => ({
 test.each<readonly [object | null, string]>([
   [null, 'the file must be a JSON object'],
   [{ ...VALID, keyfile: 'x' }, 'unknown field "keyfile". Did you mean "keyFile"?'],
-  [{ ...VALID, partitions: {} }, 'partitions must be left out: only the sites of one process'],
+  [{ ...VALID, partitions: [] }, 'partitions must be an object with a leader for each name'],
+  [{ ...VALID, partitions: { us: { leader: 'ohio' } } }, "partitions.us.leader: 'ohio' is not one of ireland, frankfurt"],
+  [{ ...withEtcd({}), partitions: { us: { leader: 'ireland' } } }, 'partitions must be left out with etcd'],
   [{ ...VALID, sites: {} }, 'sites must name at least one site'],
   [{ ...VALID, sites: { '1': SITES.ireland } }, 'sites: the name "1" must begin with a letter'],
   [{ ...VALID, sites: { metrics: SITES.ireland } }, 'none of health, ready, sites, metrics'],

@@ -67,7 +67,7 @@ function continueFrom({ checkpoint, local, red, partitions }: RecoveredState, lo
 }
 
 const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
-const NAMES = ['h', 's', 't', 'u', 'v'];
+export const NAMES = ['h', 's', 't', 'u', 'v'] as const;
 const LIMITS = { maxAttempts: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionTimeoutMs: 100, maxClockSkewMs: 1000 };
 
 export class Sites {

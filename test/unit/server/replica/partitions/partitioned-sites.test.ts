@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { SiteWorld, WorldOptions } from '../../../../support/site-world.ts';
 import { siteAt } from '../../../../support/origins.ts';
+import { NAMES } from '../sites.ts';
 import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
@@ -81,7 +82,7 @@ test('a record waits at its gate for another log, and not for its own', () => {
 // @rule PART-G3b
 test('after a restart, an own operation that depends on us is shown while the leader of us is away', () => {
   // A site that is no voter cannot see from its own copy of the log what is committed.
-  const voters = [siteAt(MAIN_LEADER), siteAt(US_LEADER)];
+  const voters = [NAMES[MAIN_LEADER], NAMES[US_LEADER]];
   const world = createFunded({ redLogs: [{ leader: siteAt(US_LEADER), voters }] });
   world.submit(FOLLOWER, withdraw('us/ann', 10));
   world.settle();
@@ -174,7 +175,7 @@ test('what waits for us leaves the places of main free', () => {
 
 test('voters of us confirm its operations without the other sites', () => {
   const world = createWorld({
-    redLogs: [{ leader: siteAt(US_LEADER), voters: [siteAt(US_LEADER), siteAt(FOLLOWER)] }],
+    redLogs: [{ leader: siteAt(US_LEADER), voters: [NAMES[US_LEADER], NAMES[FOLLOWER]] }],
   });
   world.submit(FOLLOWER, deposit('us/ann', 100));
   world.settle();
@@ -187,4 +188,16 @@ test('voters of us confirm its operations without the other sites', () => {
   const alone = world.submit(US_LEADER, withdraw('us/ann', 10));
   world.pass(50);
   expect(alone).toEqual({});
+});
+
+// @rule PART-I4
+test('the leader of us on an older directory, whose own stream is whole → stops at the word of another site', () => {
+  const world = createFunded();
+  const older = world.copyLogs(US_LEADER);
+  world.submit(FOLLOWER, withdraw('us/ann', 10));
+  world.settle();
+  world.crash(US_LEADER);
+  world.start(US_LEADER, older);
+  world.settle();
+  expect(world.forked).toEqual([[US_LEADER, 'h has 1 entries of the red log of us, and there are 0 here']]);
 });

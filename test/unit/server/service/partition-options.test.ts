@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
-import { resolvePartitions } from '../../../../src/server/deployment/partition-options.ts';
+import { resolvePartitions } from '../../../../src/server/service/partition-options.ts';
 import { blue, counter, defineService, red, table } from '../../../../src/server/index.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -12,12 +12,7 @@ import {
   type OptionCheck,
   type OptionsOf,
 } from '../../correctable/options.ts';
-import type { OnAlarm } from '../alarms/site-alarm.ts';
-import {
-  listWritesWithoutPartition,
-  type PartitionLayout,
-} from '../service/partitions.ts';
-import type { Service } from '../service/service.ts';
+import type { PartitionLayout } from './partitions.ts';
 
 /** A partition of a deployment: a red log of its own for a part of the rows. */
 export interface PartitionOptions<N extends string = string> {
@@ -66,7 +61,7 @@ export const partitionsByName: OptionCheck = (value, field) => {
 export function resolvePartitions(
   partitions: PartitionsOption | undefined,
   sites: readonly string[],
-): readonly PartitionLayout[] {
+): readonly Required<PartitionLayout>[] {
   return Object.entries(partitions ?? {})
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { leader, voters = sites }]) => {
@@ -108,26 +103,4 @@ function checkPartition(
       'voters',
       `must be at least two of ${all}: with ${leader} alone, its loss takes confirmed operations with it`,
     );
-}
-
-/**
- * Reports each write whose home is `main` because it declares none. One site
- * does so for all, since they have the same service.
- */
-export function reportWritesWithoutPartition(
-  service: Service,
-  site: string,
-  onAlarm: OnAlarm,
-): void {
-  for (const name of listWritesWithoutPartition(service)) {
-    const cost =
-      'With rows of another partition it takes a round trip more, and holds them meanwhile';
-    const advice =
-      "Declare partitionBy with an argument, or partition, in its contract: partition: 'main' if all its rows are there";
-    onAlarm({
-      kind: 'operation-without-partition',
-      site,
-      message: `The operation '${name}' may be red and names no partition, so main orders it. ${cost}. ${advice}.`,
-    });
-  }
 }

@@ -1,0 +1,118 @@
+/** Nodes of a cluster with several red logs, in one process over real links. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createClient, type Client } from 'correctables';
+import { get, getMany, put } from 'correctables/operations';
+import { transaction } from 'correctables/transactions';
+import type { RedBlueLevels } from 'correctables/bindings/redblue';
+import { freePorts } from '../../../../../engines/ports.ts';
+import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
+import { createKeyFile } from '../../../../../src/server/cluster/key-file.ts';
+import type { ClusterNode } from '../../../../../src/server/deployment/cluster/cluster-node.ts';
+import { keyValueService } from '../../../../../src/server/key-value-service.ts';
+import { openClusterNode } from '../../../../../src/server/serve-cluster.ts';
+import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+
+const NAMES = ['ireland', 'frankfurt', 'virginia'] as const;
+type Name = (typeof NAMES)[number];
+
+/** Writes the files of a cluster whose partition `us` is led by Virginia. Returns the path of `cluster.json`. */
+async function createFiles(change: object = {}): Promise<string> {
+  const folder = temporaryFolder();
+  const sites: Record<string, object> = {};
+  for (const name of NAMES) {
+    const [port, clusterPort] = await freePorts(2);
+    sites[name] = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
+  }
+  const file = {
+    sites,
+    redLog: { engine: 'built-in', leader: 'ireland' },
+    partitions: { us: { leader: 'virginia', voters: ['virginia', 'frankfurt'] } },
+    keyFile: 'cluster.key',
+    ...change,
+  };
+  const cluster = join(folder, 'cluster.json');
+  writeFileSync(cluster, JSON.stringify(file));
+  createKeyFile(join(folder, 'cluster.key'));
+  return cluster;
+}
+
+/** Writes a copy of the file that differs, beside it. */
+function copyFile(cluster: string, change: object): string {
+  const copy = join(dirname(cluster), 'copy.json');
+  writeFileSync(copy, JSON.stringify({ ...JSON.parse(readFileSync(cluster, 'utf8')), ...change }));
+  return copy;
+}
+
+const alarms: SiteAlarm[] = [];
+
+async function open(cluster: string, site: Name): Promise<ClusterNode> {
+  const options = {
+    cluster,
+    site,
+    dataDir: join(dirname(cluster), site),
+    checkColors: false,
+    onAlarm: (alarm: SiteAlarm): void => void alarms.push(alarm),
+  };
+  const node = await openClusterNode(keyValueService, options);
+  onTestFinished(() => node.close());
+  return node;
+}
+
+const openAll = (cluster: string): Promise<ClusterNode[]> => Promise.all(NAMES.map((name) => open(cluster, name)));
+
+const clientOf = (node: ClusterNode): Client<RedBlueLevels> =>
+  createClient(new SiteBinding(node.name, node.site.driver), { timeoutMs: 20_000 });
+
+const move = (client: Client<RedBlueLevels>, from: string, to: string, cents: number): PromiseLike<void> =>
+  transaction(client, async (tx) => {
+    const [before = 0, after = 0] = await tx.getMany<number>([from, to]);
+    tx.put(from, before - cents);
+    tx.put(to, after + cents);
+  });
+
+test('rows of a partition → ordered at its leader, while the leader of main is away', async () => {
+  const cluster = await createFiles();
+  const [ireland, frankfurt, virginia] = (await openAll(cluster)) as [ClusterNode, ClusterNode, ClusterNode];
+  const client = clientOf(frankfurt);
+  await client.invokeStrong(put('us/ann', 100));
+  await client.invokeStrong(put('eu/bob', 100));
+  await move(client, 'us/ann', 'eu/bob', 30);
+  await ireland.close();
+  await clientOf(virginia).invokeStrong(put('us/tom', 5));
+  expect(await client.invokeStrong(get('us/tom'))).toBe(5);
+  const away = client.invokeStrong(put('eu/eve', 1));
+  await expect(away).rejects.toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('ireland') });
+  const back = await open(cluster, 'ireland');
+  expect(await clientOf(back).invokeStrong(getMany(['us/ann', 'eu/bob', 'us/tom']))).toEqual([70, 130, 5]);
+});
+
+test('all nodes are started again → all logs go on where they were', async () => {
+  const cluster = await createFiles();
+  const nodes = await openAll(cluster);
+  const [first] = nodes as [ClusterNode];
+  await clientOf(first).invokeStrong(put('us/ann', 100));
+  await move(clientOf(first), 'us/ann', 'eu/bob', 30);
+  for (const node of nodes) await node.close();
+  const [, again] = (await openAll(cluster)) as [ClusterNode, ClusterNode];
+  await move(clientOf(again), 'us/ann', 'eu/bob', 30);
+  expect(await clientOf(again).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([40, 60]);
+});
+
+test('a node whose file has another leader for a partition → is refused by its peers, and named', async () => {
+  const cluster = await createFiles();
+  const other = copyFile(cluster, { partitions: { us: { leader: 'frankfurt', voters: ['virginia', 'frankfurt'] } } });
+  void open(other, 'ireland').catch(() => {});
+  void open(cluster, 'frankfurt').catch(() => {});
+  const refused = (): string[] => alarms.map(({ message }) => message).filter((text) => text.includes('partitions of'));
+  await vi.waitFor(() => expect(refused()[0]).toMatch(/partitions of cluster\.json is .*"frankfurt".* at ireland/));
+});
+
+test('a directory with other partitions → is refused with what it has', async () => {
+  const cluster = await createFiles();
+  for (const node of await openAll(cluster)) await node.close();
+  const other = copyFile(cluster, { partitions: { eu: { leader: 'frankfurt' } } });
+  await expect(open(other, 'ireland')).rejects.toThrow('has the partitions main, us, not main, eu');
+});
