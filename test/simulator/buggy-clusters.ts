@@ -5,10 +5,13 @@ import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import type { Origins } from '../../src/server/records/origin.ts';
-import type { MemberRecord } from '../../src/server/records/records.ts';
+import { getProposer } from '../../src/server/records/global-records.ts';
+import type { MemberRecord, RedRecord } from '../../src/server/records/records.ts';
 import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
 import { Membership } from '../../src/server/replica/membership.ts';
+import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
+import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
@@ -28,7 +31,7 @@ const withMembership = (Broken: typeof Membership): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createMembership(): Membership {
-        return new Broken(this, this.blue, this.onMembersChanged, this.name);
+        return new Broken(this, this.blue, this.membershipPort, this.name);
       }
     },
   );
@@ -76,6 +79,20 @@ class LeavingMinority extends SiteMachine {
   }
 }
 
+/** Takes the members of `main` for those of each red log. */
+class MainMembers extends RedOrder {
+  readonly #origins: Origins;
+
+  constructor({ options, state }: Replica, partition: number) {
+    super(options, state, partition);
+    this.#origins = options.origins;
+  }
+
+  protected override isVoid(record: RedRecord): boolean {
+    return !this.#origins.isMember(getProposer(record)) || super.isVoid(record);
+  }
+}
+
 /** What can be broken in a machine, by name. */
 export const BUGGY_CLUSTERS = {
   leaderEnds: withMembership(LeaderMembership),
@@ -89,6 +106,13 @@ export const BUGGY_CLUSTERS = {
     class extends Replica {
       protected override createCoverage(): CoverageWaiters {
         return new CoverageWaiters(() => this.state.stable, { finals: undefined });
+      }
+    },
+  ),
+  mainMembers: withReplica(
+    class extends Replica {
+      protected override createRedPath(): RedPath {
+        return new RedPath(this, { createOrder: (partition) => new MainMembers(this, partition) });
       }
     },
   ),

@@ -108,6 +108,14 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { ...CLOSING, sessionChance: 1 },
     makeMachine: BUGGY_CLUSTERS.endlessSessions,
   },
+  // @rule PART-M15
+  'members-of-main': {
+    rule: 'which records are void in a red log follows from the copies of the members in its own prefix',
+    caughtBy: ['oracle', 'convergence', 'exactly once', 'progress'],
+    profile: 'cluster',
+    overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
+    makeMachine: BUGGY_CLUSTERS.mainMembers,
+  },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
     shownBy: 12,

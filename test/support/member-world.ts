@@ -72,7 +72,7 @@ export class MemberWorld extends SiteWorld {
   merge(site: number, donor: number, own?: RecoveredState): void {
     const shared = this.#transfer(donor);
     this.crash(site);
-    const merged = mergeSharedIntoSite(siteAt(site), own ?? this.copyStored(site), shared);
+    const merged = mergeSharedIntoSite(this.originAt(site), own ?? this.copyStored(site), shared);
     this.#behindFrom.set(site, this.memberOutputs.length);
     this.start(site, merged);
   }
@@ -85,7 +85,7 @@ export class MemberWorld extends SiteWorld {
 
   /** Restores the connection of a site to another one. */
   connect(site: number, other: number): void {
-    this.machine(site).setConnected(siteAt(other), true, this.nowMs);
+    this.machine(site).setConnected(this.originAt(other), true, this.nowMs);
     // The messages of the site are sent with its next input.
     this.sync(site);
     this.tick();

@@ -327,6 +327,7 @@ export class StateTransfers {
  */
 export function findRefusal(
   origins: Origins | undefined,
+  isInAllLogs: (origin: Origin) => boolean,
   {
     donor,
     site,
@@ -343,7 +344,10 @@ export function findRefusal(
     return {
       reason: `${donor} does not know this data directory of ${site} yet`,
     };
-  if (known.state !== 'closed') return undefined;
+  if (known.state !== 'closed')
+    return isInAllLogs(origin)
+      ? undefined
+      : { reason: `a red log of ${donor} does not have ${site} yet` };
   const isRebuilt = origins?.find(site) !== undefined;
   const cause = isRebuilt
     ? 'it was rebuilt on another data directory'

@@ -65,14 +65,19 @@ export class AbsentSites {
     return this.#isFull;
   }
 
-  /** The sites that get the red log, and those that count for a majority. */
-  get logMembers(): { readonly sites: Origin[]; readonly voters: Origin[] } {
-    const { members } = this.#origins;
+  /**
+   * Returns the sites that get a red log, and those that count for a majority.
+   *
+   * @param origins the members as the log has them. Default: as `main` has them
+   */
+  getLogMembers(origins = this.#origins): {
+    readonly sites: Origin[];
+    readonly voters: Origin[];
+  } {
+    const { members } = origins;
     return {
       sites: members.filter((site) => !this.#leftBehind.has(site)),
-      voters: members.filter(
-        (site) => this.#origins.get(site).state === 'open',
-      ),
+      voters: members.filter((site) => origins.get(site).state === 'open'),
     };
   }
 
@@ -157,7 +162,7 @@ export class AbsentSites {
     beyond: readonly Origin[],
     leader: Origin | undefined,
   ): boolean {
-    const { sites, voters } = this.logMembers;
+    const { sites, voters } = this.getLogMembers();
     const remaining = voters.filter(
       (site) => sites.includes(site) && !beyond.includes(site),
     );

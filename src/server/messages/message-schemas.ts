@@ -7,7 +7,7 @@
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
-import { MAX_ORIGINS, Origins } from '../records/origin.ts';
+import { MAX_ORIGINS, ORIGIN_STATES, Origins } from '../records/origin.ts';
 import type { MemberRecord, RedRecord } from '../records/records.ts';
 import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
@@ -152,17 +152,50 @@ const memberFields = {
 };
 const directory: RecordSchema = (value, origins) =>
   value === null ? undefined : word(value, origins);
+const siteAddress = record({ url: word, cluster: word });
 const changeRecord = record(
   { ...memberFields, name: word, directory },
-  { address: record({ url: word, cluster: word }), leader: siteOrigin },
+  {
+    address: siteAddress,
+    leader: siteOrigin,
+    leaders: list(siteOrigin, MAX_LOGS),
+  },
 );
 const held = list(tuple(siteOrigin, count, count), MAX_ORIGINS);
 const ackRecord = record({ ...memberFields, change: ordinalNumber, held });
-const memberRecord: RecordSchema = (value, origins) =>
-  ((value as MemberRecord).action === 'ack' ? ackRecord : changeRecord)(
-    value,
-    origins,
-  );
+const originState: RecordSchema = (value) =>
+  ORIGIN_STATES.some((state) => state === value)
+    ? undefined
+    : `: must be one of ${ORIGIN_STATES.join(', ')}`;
+const originDetails = record(
+  {},
+  {
+    kind: word,
+    final: record({ sequence: count, stamp: count }),
+    directory: word,
+    address: siteAddress,
+  },
+);
+const savedOrigin: RecordSchema = (value, origins) => {
+  const hasDetails = Array.isArray(value) && value.length > 3;
+  const details = hasDetails ? [originDetails] : [];
+  return tuple(word, count, originState, ...details)(value, origins);
+};
+const copyRecord = record({
+  ...memberFields,
+  partition: ordinalNumber,
+  place: ordinalNumber,
+  origins: list(savedOrigin, MAX_ORIGINS, 1),
+});
+const MEMBER_RECORDS: Readonly<Record<MemberRecord['action'], RecordSchema>> = {
+  change: changeRecord,
+  ack: ackRecord,
+  copy: copyRecord,
+};
+const memberRecord: RecordSchema = (value, origins) => {
+  const { action } = value as MemberRecord;
+  return (MEMBER_RECORDS[action] ?? changeRecord)(value, origins);
+};
 
 /** Names of tables, of fields, and of operations of a service. */
 const MAX_PARTS = 1 << 16;

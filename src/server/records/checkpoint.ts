@@ -85,6 +85,14 @@ export interface SavedRedPath {
   readonly deliveredCount: number;
   readonly gate: readonly GateItem[];
   readonly certifier: unknown;
+  /** The last copy of the members that the log has. Absent before the first. */
+  readonly members?: SavedMembers;
+}
+
+/** The table of origins as it is behind a place of the red log of `main`. */
+export interface SavedMembers {
+  readonly place: number;
+  readonly origins: readonly SavedOrigin[];
 }
 
 /** A global that has committed, until its holds have ended. */
@@ -112,6 +120,11 @@ export interface SharedState {
   /** The origins to which its ordinals belong. */
   readonly origins: readonly SavedOrigin[];
   readonly change?: SavedChange;
+  /**
+   * The place in `main` of the record that has changed the table of origins
+   * last. It is saved only if there are several red logs.
+   */
+  readonly membersPlace?: number;
   /** The version in force. It is not saved if all sites are in one process. */
   readonly inForce?: DeploymentVersion;
   readonly stable: Vector;

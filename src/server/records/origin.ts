@@ -33,7 +33,8 @@ export const MAX_ORIGINS = 1 << 16;
  * it, and report how much of its stream they hold. `closed`: its stream has an
  * end.
  */
-export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
+export type OriginState = (typeof ORIGIN_STATES)[number];
+export const ORIGIN_STATES = ['joining', 'open', 'closing', 'closed'] as const;
 
 /**
  * The last operation of a stream that counts; both numbers are 0 if there is
@@ -140,6 +141,14 @@ export class Origins {
       });
     origins.#update();
     return origins;
+  }
+
+  /** Returns a table of its own, with the origins of the beginning. */
+  copyFounders(): Origins {
+    const copy = new Origins();
+    copy.#known.push(...this.#known.filter(isFounder).map(toOpen));
+    copy.#update();
+    return copy;
   }
 
   /**

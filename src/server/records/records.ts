@@ -6,7 +6,7 @@ import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { DeploymentVersion } from './deployment-version.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './read-range.ts';
-import type { Origin, SiteAddress } from './origin.ts';
+import type { Origin, SavedOrigin, SiteAddress } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
@@ -236,6 +236,8 @@ export interface ChangeRecord extends MemberChange {
    * must not depend on who leads when it is read.
    */
   readonly leader?: Origin;
+  /** The leaders of the other red logs, if there are any. */
+  readonly leaders?: readonly Origin[];
 }
 
 /** How much of a stream a site holds, synced. */
@@ -260,7 +262,23 @@ export interface AckRecord {
   readonly held: readonly HeldStream[];
 }
 
-export type MemberRecord = ChangeRecord | AckRecord;
+/**
+ * A copy of the table of origins, in the red log of a partition beside `main`.
+ * From this place on the log has these members. The table is that of `main`
+ * behind a change, or behind its last confirmation.
+ */
+export interface MembersCopyRecord {
+  readonly kind: 'member';
+  readonly action: 'copy';
+  readonly id: OperationId;
+  readonly site: Origin;
+  readonly partition: number;
+  /** The place in `main` behind which the table is like this, from 1 on. */
+  readonly place: number;
+  readonly origins: readonly SavedOrigin[];
+}
+
+export type MemberRecord = ChangeRecord | AckRecord | MembersCopyRecord;
 
 /**
  * A version is in force from this place of the red log on, since all sites run
@@ -287,7 +305,9 @@ export type RedRecord =
  * about the deployment are in `main`.
  */
 export function getPartition(record: RedRecord): number {
-  if (record.kind === 'member' || record.kind === 'activate') return 0;
+  if (record.kind === 'activate') return 0;
+  if (record.kind === 'member')
+    return record.action === 'copy' ? record.partition : 0;
   return record.partition ?? 0;
 }
 

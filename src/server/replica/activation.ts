@@ -195,7 +195,7 @@ export function findRecordProblem(
     case 'abort':
       return undefined;
     case 'member':
-      return record.action === 'change' || record.action === 'ack'
+      return MEMBER_ACTIONS.includes(record.action)
         ? undefined
         : describeUnknown(record);
     case 'activate':
@@ -204,6 +204,9 @@ export function findRecordProblem(
       return describeUnknown(record);
   }
 }
+
+/** What records of members of this version do. */
+const MEMBER_ACTIONS: readonly string[] = ['change', 'ack', 'copy'];
 
 function describeUnknown({
   kind,

@@ -101,7 +101,7 @@ export class LowWatermarks {
     return (
       final !== undefined &&
       (state.stable[origin] ?? 0) >= final.stamp &&
-      !this.#red.orders.some((order) => order.hasRecordsFrom(origin))
+      !this.#red.orders.some((order) => order.mayHaveRecordsFrom(origin))
     );
   }
 

@@ -45,13 +45,21 @@ interface PendingChange {
   ownLength?: number | undefined;
 }
 
+/** What changes of the members need of the replica. */
+export interface MembershipPort {
+  /** Called when the table of origins has changed. */
+  onMembersChanged(): void;
+  /** Returns up to which place of `main` a red log has the members here. */
+  getMembersPlace(partition: number): number;
+}
+
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
 
 /** The members as this site knows them from the red log. */
 export class Membership {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
-  readonly #onMembersChanged: () => void;
+  readonly #port: MembershipPort;
   /**
    * The prefix of this start's records. No other start names records like it.
    */
@@ -62,17 +70,20 @@ export class Membership {
   /** Set until the own log proves that this site, which has joined, is open. */
   #isOpening = false;
   #proposed = 0;
+  /** The place of the record that has changed the table of origins last. */
+  #place = 0;
+  /** By partition: the place up to which this start has proposed copies. */
+  readonly #copied: number[] = [];
 
-  /** @param onMembersChanged is called when the table of origins has changed */
   constructor(
     core: ReplicaCore,
     blue: BluePath,
-    onMembersChanged: () => void,
+    port: MembershipPort,
     startName: string,
   ) {
     this.#core = core;
     this.#blue = blue;
-    this.#onMembersChanged = onMembersChanged;
+    this.#port = port;
     this.#client = `${startName}.member`;
   }
 
@@ -81,9 +92,8 @@ export class Membership {
    * is reported.
    */
   propose({ name, directory, address }: MemberChange): OperationId {
-    const { site, redLeader } = this.#core.options;
+    const { site, redLeader, redLogs = [] } = this.#core.options;
     const id = this.#nextId();
-    const leader = redLeader === undefined ? {} : { leader: redLeader };
     const change = {
       kind: 'member',
       action: 'change',
@@ -91,13 +101,52 @@ export class Membership {
       site,
       name,
       directory,
-      ...leader,
+      ...(redLeader !== undefined && { leader: redLeader }),
+      ...(redLogs.length > 0 && {
+        leaders: redLogs.map(({ leader }) => leader),
+      }),
     } as const;
     this.#core.emit({
       kind: 'propose',
       record: address === undefined ? change : { ...change, address },
     });
     return id;
+  }
+
+  /**
+   * The place in `main` of the record that has changed the members last. It is
+   * 0 before the first one.
+   */
+  get place(): number {
+    return this.#place;
+  }
+
+  /**
+   * Appends what the red logs that this site leads lack of the members. A start
+   * does so once more: the log may have been restored without its end.
+   */
+  copyToLogs(): void {
+    const { site, redLogs = [] } = this.#core.options;
+    if (this.#place === 0) return;
+    for (const [index, { leader }] of redLogs.entries())
+      if (leader === site) this.#copyTo(index + 1);
+  }
+
+  #copyTo(partition: number): void {
+    const place = this.#place;
+    const known = this.#port.getMembersPlace(partition);
+    if (place <= Math.max(known, this.#copied[partition] ?? 0)) return;
+    this.#copied[partition] = place;
+    const record = {
+      kind: 'member',
+      action: 'copy',
+      id: this.#nextId(),
+      site: this.#core.options.site,
+      partition,
+      place,
+      origins: this.#origins.save(),
+    } as const;
+    this.#core.emit({ kind: 'propose', record });
   }
 
   /** Whether this site takes updates. */
@@ -118,9 +167,11 @@ export class Membership {
    * @param isProven whether the own log proves that the record counts
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
+    // A copy counts in its own log.
+    if (record.action === 'copy') return;
     // The record comes from a site that was closed before.
     if (!this.#origins.isMember(record.site)) return;
-    if (record.action === 'ack') this.#onAck(record, isProven);
+    if (record.action === 'ack') this.#onAck(record, place, isProven);
     else this.#onChange(record, place);
   }
 
@@ -165,6 +216,9 @@ export class Membership {
       if (blue.ownProgress.durable < change.ownLength) return;
       if (!change.closing.every((origin) => blue.isElsewhere(origin))) return;
     }
+    // Otherwise a record of the closed site might count in another red log
+    // after the end of its stream has been fixed.
+    if (!this.#isInAllLogs(change.place)) return;
     change.ownLength = undefined;
     const held = change.closing.map((origin) => {
       const { sequence, stamp } = blue.getHeld(origin);
@@ -190,7 +244,8 @@ export class Membership {
     return { place, closing, joining, awaiting: [...awaiting], held: ends };
   }
 
-  load(saved: SavedChange | undefined): void {
+  load(saved: SavedChange | undefined, place = 0): void {
+    this.#place = place;
     if (saved === undefined) return;
     const held = new Map(
       saved.held.map(([origin, sequence, stamp]) => [
@@ -199,6 +254,14 @@ export class Membership {
       ]),
     );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
+  }
+
+  /** Whether each red log has the members up to this place of `main` here. */
+  #isInAllLogs(place: number): boolean {
+    const { redLogs = [] } = this.#core.options;
+    return redLogs.every(
+      (_, index) => this.#port.getMembersPlace(index + 1) >= place,
+    );
   }
 
   get #origins(): ReplicaCore['options']['origins'] {
@@ -226,7 +289,7 @@ export class Membership {
    * Returns why the change is void, if so. The result is the same at all sites.
    */
   #findProblem(
-    { name, directory, leader }: ChangeRecord,
+    { name, directory, leader, leaders = [] }: ChangeRecord,
     current: Origin | undefined,
   ): string | undefined {
     const origins = this.#origins;
@@ -237,6 +300,11 @@ export class Membership {
       current === (leader ?? this.#core.options.redLeader)
     ) {
       return `${name} is the leader of the red log: make another site the leader first`;
+    }
+    const led = current === undefined ? -1 : leaders.indexOf(current);
+    if (led >= 0) {
+      const log = origins.getName(origins.logs[led + 1] as Origin);
+      return `${name} is the leader of the red log of ${log}: make another site the leader first`;
     }
     if (directory === null && origins.members.length === 1)
       return `${name} is the only site`;
@@ -287,6 +355,7 @@ export class Membership {
     const added = isNew
       ? [origins.add(address === undefined ? known : { ...known, address })]
       : [];
+    this.#place = place;
     this.#change = {
       place,
       closing: current === undefined ? closing : [...closing, current],
@@ -297,7 +366,11 @@ export class Membership {
     return (added[0] ?? current) as Origin;
   }
 
-  #onAck({ site, change, held }: AckRecord, isProven: boolean): void {
+  #onAck(
+    { site, change, held }: AckRecord,
+    place: number,
+    isProven: boolean,
+  ): void {
     const pending = this.#change;
     if (
       pending === undefined ||
@@ -311,6 +384,7 @@ export class Membership {
     }
     if (pending.awaiting.size > 0) return;
     this.#change = undefined;
+    this.#place = place;
     for (const origin of pending.closing) {
       this.#origins.set(origin, {
         state: 'closed',
@@ -338,7 +412,7 @@ export class Membership {
   }
 
   #onChanged(): void {
-    this.#onMembersChanged();
+    this.#port.onMembersChanged();
     this.#core.emit({ kind: 'members' });
     this.confirm();
   }

@@ -88,6 +88,7 @@ export function saveReplica(
     shared: {
       origins: replica.options.origins.save(),
       ...(change && { change }),
+      ...(red.orders.length > 1 && { membersPlace: membership.place }),
       ...(inForce && { inForce }),
       stable: [...state.stable],
       applied: streams.map(({ synced, waiting }) => synced - waiting.length),
@@ -135,7 +136,7 @@ function loadCheckpoint(
   { sections, shared, own }: SavedReplica,
   retained: readonly LoggedOperation[],
 ): void {
-  replica.membership.load(shared.change);
+  replica.membership.load(shared.change, shared.membersPlace);
   replica.activation.load(shared.inForce);
   for (const [name, section] of Object.entries(replica.sections))
     section.restore(sections[name] ?? new Map());

@@ -14,7 +14,7 @@ import {
   joiningError,
 } from '../records/failures.ts';
 import { LowWatermarks } from './low-watermarks.ts';
-import { Membership } from './membership.ts';
+import { Membership, type MembershipPort } from './membership.ts';
 import { isKeyed, formatOperationId } from '../records/operation-id.ts';
 import { formatStartName, type Origin } from '../records/origin.ts';
 import { ClockQuarantine } from './core/clock-quarantine.ts';
@@ -426,13 +426,13 @@ export class Replica implements ReplicaCore, SavedParts {
     return this.blue.ownProgress;
   }
 
-  protected readonly onMembersChanged = (): void => {
+  #onMembersChanged(): void {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
     this.blue.streams.updateMembers();
     this.#lostRights?.onMembersChanged();
     if (!origins.isMember(site)) this.retire();
-  };
+  }
 
   /**
    * This site was closed.
@@ -451,8 +451,14 @@ export class Replica implements ReplicaCore, SavedParts {
     });
   }
 
+  protected readonly membershipPort: MembershipPort = {
+    onMembersChanged: () => this.#onMembersChanged(),
+    getMembersPlace: (partition) =>
+      this.red.orders[partition]?.membersPlace ?? 0,
+  };
+
   protected createMembership(): Membership {
-    return new Membership(this, this.blue, this.onMembersChanged, this.name);
+    return new Membership(this, this.blue, this.membershipPort, this.name);
   }
 
   protected createState(): SiteState {
@@ -512,6 +518,7 @@ export class Replica implements ReplicaCore, SavedParts {
     this.rights?.process();
     this.#lostRights?.report();
     this.#watermarks.writeIfDue();
+    this.membership.copyToLogs();
     this.membership.confirmDurable();
     while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)
       this.#start(this.#earlySubmissions.shift() as Submission);
@@ -525,6 +532,14 @@ export class Replica implements ReplicaCore, SavedParts {
   waitsForRed(partition: number): boolean {
     const log = this.options.origins.logs[partition] as Origin;
     return this.blue.waitsForLog(log) || this.red.waitsForLog(log);
+  }
+
+  /**
+   * Whether each red log has the origin here. Behind that, all that the site of
+   * the origin lacks is kept for it.
+   */
+  isInAllLogs(origin: Origin): boolean {
+    return this.red.orders.every(({ members }) => members.isSite(origin));
   }
 
   /** Whether operations are here that are not applied yet. */

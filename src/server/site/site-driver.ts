@@ -237,6 +237,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.starts.terms.has(origin);
   }
 
+  /** Whether a state of this site can be sent to the site of the origin. */
+  isInAllLogs(origin: Origin): boolean {
+    return this.#machine.replica.isInAllLogs(origin);
+  }
+
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected, performance.now());
     if (!this.#isActing) this.#runTurn();

@@ -120,7 +120,7 @@ export class SiteMachine {
       engine: redLog,
       options,
       stored,
-      members: this.#absent.logMembers,
+      getMembers: (origins) => this.#absent.getLogMembers(origins),
       replica: this.replica,
       createReader: (log, saved) => this.createRedLogReader(log, saved),
     });
@@ -587,7 +587,7 @@ export class SiteMachine {
     if (records.length > 0 && !this.#hasStopped)
       this.replica.deliver(records, partition);
     if (records.some(({ kind }) => kind === 'member'))
-      this.#absenceWatch.onMembersChanged();
+      this.#absenceWatch.onMembersChanged(partition);
     this.#reportHalt();
   }
 

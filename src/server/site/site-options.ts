@@ -13,8 +13,8 @@ import type {
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
-import type { KnownOrigin, Origin, Origins } from '../records/origin.ts';
-import type { RedRecord } from '../records/records.ts';
+import { Origins, type KnownOrigin, type Origin } from '../records/origin.ts';
+import type { MemberRecord, RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -246,6 +246,8 @@ export interface KnownRedLog {
   readonly saved: SavedLog | undefined;
   /** Records that are known to be committed by the site's own log. */
   readonly provenCount: number;
+  /** The members as the log has them. */
+  readonly origins: Origins;
   readonly members: LogMembers;
 }
 
@@ -265,15 +267,17 @@ export function getRedLogPlace(
 /**
  * Returns the sites that get the red log of a partition, and its voters among
  * the members.
+ *
+ * @param origins the members as the log has them
  */
 export function getLogMembers(
   options: SiteOptions,
   partition: number,
+  origins: Origins,
   { sites, voters: open }: LogMembers,
 ): LogMembers {
   const { voters } = getRedLogPlace(options, partition);
   if (voters === undefined) return { sites, voters: open };
-  const { origins } = options;
   const isVoter = (site: Origin): boolean =>
     voters.includes(origins.getName(site));
   return { sites, voters: open.filter(isVoter) };
@@ -287,15 +291,15 @@ export function createRedLog(
   engine: RedLogEngine,
   options: SiteOptions,
   partition: number,
-  { stored, saved, provenCount, members }: KnownRedLog,
+  { stored, saved, provenCount, origins, members }: KnownRedLog,
 ): RedLog<RedRecord> {
   const { committedEntries = 0 } = getRedLogPlace(options, partition);
   return engine.createNode({
-    ...createLogOptions(options, partition),
+    ...createLogOptions(options, partition, origins),
     ...stored,
     saved,
     committed: Math.max(provenCount, committedEntries),
-    ...getLogMembers(options, partition, members),
+    ...getLogMembers(options, partition, origins, members),
   });
 }
 
@@ -307,20 +311,36 @@ function formatLogName(options: SiteOptions, partition: number): string {
   return partition === 0 ? name : `${name}/${partitions?.names[partition]}`;
 }
 
+/** Returns the member that a record closes, if it closes one. */
+function findClosed(
+  record: MemberRecord,
+  origins: Origins,
+): Origin | undefined {
+  switch (record.action) {
+    case 'change':
+      return origins.find(record.name);
+    case 'ack':
+      return undefined;
+    case 'copy': {
+      const now = Origins.create([]);
+      now.load(record.origins);
+      return origins.members.find((site) => !now.isMember(site));
+    }
+  }
+}
+
 function createLogOptions(
   options: SiteOptions,
   partition: number,
+  origins: Origins,
 ): Omit<RedLogOptions<RedRecord>, 'sites'> {
-  const { site, origins, epoch, resendAfterMs, windows } = options;
+  const { site, epoch, resendAfterMs, windows } = options;
   return {
     site,
-    getMemberChange: (record) => {
-      if (record.kind !== 'member') return undefined;
-      return {
-        closes:
-          record.action === 'change' ? origins.find(record.name) : undefined,
-      };
-    },
+    getMemberChange: (record) =>
+      record.kind === 'member'
+        ? { closes: findClosed(record, origins) }
+        : undefined,
     leader: getRedLogPlace(options, partition).leader,
     identity: formatLogName(options, partition),
     epoch,

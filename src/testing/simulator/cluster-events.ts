@@ -44,7 +44,8 @@ export interface ClusterContext {
   readonly timeline: Timeline;
   /** All sites of the run so far. */
   readonly sites: readonly SimulatedSite[];
-  readonly leader: Origin;
+  /** The leaders of all red logs. */
+  readonly leaders: readonly Origin[];
   /**
    * Create the state of a new site, and update that of a site that has been
    * away.
@@ -319,7 +320,7 @@ export class ClusterEvents {
     this.#later(NOTICE_MEAN_MS, () =>
       this.#change({ name, directory }, findBegun, (origin) => {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
-          machine?.replica.options.origins.isSite(origin) === true;
+          machine?.replica.isInAllLogs(origin) === true;
         this.#transfer(isDonor, ({ shared, notes }) => {
           const disk = this.#context.makeDisk();
           this.#install(
@@ -447,11 +448,12 @@ export class ClusterEvents {
     });
   }
 
-  /** Returns a site that may be lost, which is never the leader. */
+  /** Returns a site that may be lost, which never leads a red log. */
   #pickVictim(): SimulatedSite | undefined {
     if (!this.#isSettled) return undefined;
     const eligible = this.#context.sites.filter(
-      ({ isLost, origin }) => !isLost && origin !== this.#context.leader,
+      ({ isLost, origin }) =>
+        !isLost && !this.#context.leaders.includes(origin),
     );
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }

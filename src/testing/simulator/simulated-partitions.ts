@@ -44,8 +44,8 @@ export function drawPartitions(
   options: SimulationOptions,
 ): SimulatedPartitions {
   const random = new Random(seed ^ 0x1065);
-  const { maxLogs, isCluster, isEtcd, siteCount } = options;
-  const most = isCluster || isEtcd ? 1 : maxLogs;
+  const { maxLogs, isEtcd, siteCount } = options;
+  const most = isEtcd ? 1 : maxLogs;
   const count = most === 1 ? 0 : random.between(0, most - 1);
   const names = PARTITION_NAMES.slice(0, count);
   const partitions = createPartitions(
@@ -79,17 +79,21 @@ export function drawPartitions(
 function drawPlace(
   random: Random,
   origins: Origins,
-  { loseSiteAtMs }: SimulationOptions,
+  { loseSiteAtMs, isCluster }: SimulationOptions,
 ): RedLogPlace {
   const { sites } = origins;
   const [first = 1 as Origin] = sites;
   if (loseSiteAtMs !== Infinity) return { leader: first };
-  const leader = sites[random.between(0, sites.length - 1)] ?? first;
+  // In a cluster a leader cannot leave, so the other sites lead nothing.
+  const last = isCluster ? 1 : sites.length - 1;
+  const leader = sites[random.between(0, last)] ?? first;
   if (sites.length < 3 || random.chance(0.5)) return { leader };
   const others = sites.filter((site) => site !== leader);
   const second = others[random.between(0, others.length - 1)] ?? first;
   const voters = sites.filter(
     (site) => site === leader || site === second || random.chance(0.3),
   );
+  // Otherwise the loss of one voter stops the log until it is rebuilt.
+  if (isCluster && voters.length < 3) return { leader };
   return { leader, voters: voters.map((site) => origins.getName(site)) };
 }

@@ -214,11 +214,15 @@ export class Simulation {
   }
 
   #createClusterContext(): ClusterContext {
+    const { redLogs } = this.#partitions.createOptions(this.#origins);
     return {
       options: this.#options,
       timeline: this.#timeline,
       sites: this.#sites,
-      leader: this.#origins.sites[LEADER] as Origin,
+      leaders: [
+        this.#origins.sites[LEADER] as Origin,
+        ...(redLogs ?? []).map(({ leader }) => leader),
+      ],
       createSite: this.#replacements.createSite ?? createSiteFromShared,
       mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,
       isHealed: () => this.#isHealed,
@@ -438,6 +442,8 @@ export class Simulation {
       (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
     return (
       isAway ||
+      // A site that waits for the state of another one takes nothing meanwhile.
+      this.#cluster.isBusy ||
       this.#network.isCut ||
       !areClocksRight ||
       this.#redLog.isInTheWay

@@ -207,11 +207,11 @@ export class ClusterNode {
       maxClockSkewMs: this.#options.maxClockSkewMs,
       links,
       admit: (site, receiver) =>
-        findRefusal(this.#site && this.#origins, {
-          ...receiver,
-          donor: this.name,
-          site,
-        }),
+        findRefusal(
+          this.#site && this.#origins,
+          (origin) => this.#site?.driver.isInAllLogs(origin) === true,
+          { ...receiver, donor: this.name, site },
+        ),
       onProgress: (progress) => this.#onProgress(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#resources.onAlarm),
     });

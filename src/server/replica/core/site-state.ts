@@ -126,6 +126,24 @@ export class SiteState {
     return this.#stable;
   }
 
+  /**
+   * Returns the stable snapshot for a record. Of several red logs one may lack
+   * the origin of a site that joins, which has done nothing as long as that is
+   * so. Such a log takes no record that names the origin, so entries of zero
+   * are left out.
+   */
+  takeSnapshot(): Vector {
+    const { logs, founderCount } = this.#origins;
+    let { length } = this.#stable;
+    if (logs.length > 1)
+      while (
+        length > founderCount + logs.length &&
+        this.#stable[length - 1] === 0
+      )
+        length -= 1;
+    return this.#stable.slice(0, length);
+  }
+
   /** A number that grows with every operation that is applied. */
   get version(): number {
     return this.#version;

@@ -8,6 +8,7 @@ import type { AbsentSites } from '../../messages/absent-sites.ts';
 import { StalledSites } from '../../messages/stalled-sites.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
+import type { RedOrder } from '../../replica/red/order/red-order.ts';
 import type { Replica } from '../../replica/replica.ts';
 import { getLogMembers, type SiteOptions } from '../site-options.ts';
 
@@ -35,12 +36,16 @@ export class AbsenceWatch {
     if (this.#absent.noteHeard(site, nowMs)) this.#updateReceivers();
   }
 
-  /** The members have changed: the red logs go to other sites. */
-  onMembersChanged(): void {
-    for (const [partition, log] of this.#logs.entries())
-      log.setMembers?.(
-        getLogMembers(this.#options, partition, this.#absent.logMembers),
-      );
+  /**
+   * The members have changed, as a red log has them: it goes to other sites.
+   * The others have them once their copies are delivered.
+   */
+  onMembersChanged(partition: number): void {
+    const { members } = this.#replica.red.orders[partition] as RedOrder;
+    const named = this.#absent.getLogMembers(members);
+    this.#logs[partition]?.setMembers?.(
+      getLogMembers(this.#options, partition, members, named),
+    );
   }
 
   tick(nowMs: number): void {
@@ -97,6 +102,6 @@ export class AbsenceWatch {
 
   #updateReceivers(): void {
     this.#replica.blue.streams.leaveBehind(this.#absent.leftBehind);
-    this.onMembersChanged();
+    for (const partition of this.#logs.keys()) this.onMembersChanged(partition);
   }
 }

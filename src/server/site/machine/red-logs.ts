@@ -17,6 +17,7 @@ import {
 } from '../../log/recovered-state.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { RedRecord, StreamPoint } from '../../records/records.ts';
+import type { RedOrder } from '../../replica/red/order/red-order.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
 import {
@@ -39,7 +40,8 @@ export interface RedLogParts {
   readonly engine: RedLogEngine;
   readonly options: SiteOptions;
   readonly stored: RecoveredState;
-  readonly members: LogMembers;
+  /** Returns who gets a log, from the members as that log has them. */
+  getMembers(origins: Origins): LogMembers;
   readonly replica: Replica;
   createReader(
     log: RedLog<RedRecord>,
@@ -56,21 +58,23 @@ export class RedLogs {
   readonly #origins: Origins;
 
   constructor(parts: RedLogParts) {
-    const { options, replica, stored, engine, members } = parts;
+    const { options, replica, stored, engine } = parts;
     this.#replica = replica;
     this.#origins = options.origins;
     const shared = stored.checkpoint && getSavedSite(stored.checkpoint).shared;
     const saved = options.origins.logs.map(
       (_, partition) => shared && getSavedLog(shared, partition),
     );
-    this.nodes = saved.map((savedLog, partition) =>
-      createRedLog(engine, options, partition, {
+    this.nodes = saved.map((savedLog, partition) => {
+      const { members: origins } = replica.red.orders[partition] as RedOrder;
+      return createRedLog(engine, options, partition, {
         stored: getRecoveredRed(stored, partition),
         saved: savedLog,
         provenCount: replica.getProvenRedCount(partition),
-        members,
-      }),
-    );
+        origins,
+        members: parts.getMembers(origins),
+      });
+    });
     this.#haltedBytes = new HaltedBytes(
       getEntriesAfterCheckpoint(stored),
       options.maxHaltedBytes,

@@ -32,7 +32,12 @@ test.each([
   ['that is not known', createOrigins(false, true), 'third', 3, UNKNOWN],
   ['of a donor that is not running', undefined, 'first', 2, UNKNOWN],
 ])('a directory %s → sent, refused for now, or for good', (_, origins, directory, origin, expected) => {
-  const refusal = findRefusal(origins, { donor: 'ireland', site: 'virginia', directory, origin: origin as Origin });
+  const refusal = findRefusal(origins, () => true, {
+    donor: 'ireland',
+    site: 'virginia',
+    directory,
+    origin: origin as Origin,
+  });
   if (expected instanceof RegExp) expect(refusal).toEqual({ reason: expect.stringMatching(expected), isClosed: true });
   else expect(refusal).toEqual(expected);
 });

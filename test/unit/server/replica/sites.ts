@@ -23,7 +23,7 @@ import { getSiteIndex, siteAt } from '../../../support/origins.ts';
 /** What these sites send each other: their red log is the one that is built in. */
 export type SentMessage = Exclude<SiteMessage, LogMessage> | SequencedMessage<RedRecord>;
 
-interface Sent {
+export interface Sent {
   readonly from: number;
   readonly to: number;
   readonly message: SentMessage;
@@ -142,14 +142,14 @@ export class Sites {
     const stored = value ?? this.copyStored(site);
     // Of its own, since the records of the red log change it as they are delivered.
     const origins = Origins.create(NAMES.slice(0, this.#siteCount), this.value.partitions?.names.slice(1));
-    const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
+    const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, this.#placeOf(peer)]) };
     this.#count += 1;
     this.#serials[site] = 0;
     this.#starts[site] = this.#count;
     const options = {
       service: this.#service,
       deployment: 'test',
-      site: siteAt(site),
+      site: this.originAt(site),
       origins,
       redLeader: siteAt(0),
       epoch: this.value.createEpoch?.(this.#count) ?? this.#count,
@@ -253,7 +253,7 @@ export class Sites {
     value: Partial<Submission> = {},
   ): Outcome {
     const { home = 0, ...rest } = named;
-    const identity = { hop: 0, acknowledged: 0, ...rest, home: siteAt(home) };
+    const identity = { hop: 0, acknowledged: 0, ...rest, home: this.originAt(home) };
     return this.submit(site, operation, { identity, ...value });
   }
 
@@ -320,6 +320,21 @@ export class Sites {
     }
   }
 
+  /** The ordinals of the first sites come before those of red logs, and those of sites that join behind them. */
+  originAt(place: number): Origin {
+    return siteAt(place < this.#siteCount ? place : place + this.#logCount);
+  }
+
+  #placeOf(origin: Origin): number {
+    const ordinal = getSiteIndex(origin);
+    return ordinal < this.#siteCount ? ordinal : ordinal - this.#logCount;
+  }
+
+  /** The red logs beside that of `main`. */
+  get #logCount(): number {
+    return (this.value.partitions?.count ?? 1) - 1;
+  }
+
   #keyOf(site: number, serial: number): string {
     return `${site} ${String(this.#starts[site])} ${serial}`;
   }
@@ -330,7 +345,7 @@ export class Sites {
 
   /** As bytes, so that no site has what belongs to another. */
   #send(value: Envelope): void {
-    const [from, to] = [getSiteIndex(value.from.site), getSiteIndex(value.to.site)];
+    const [from, to] = [this.#placeOf(value.from.site), this.#placeOf(value.to.site)];
     // No codec of this program reads newer ones.
     if (value.rules > RULES_VERSION)
       return void this.sent.push({ from, to, message: value.message as SentMessage, envelope: value });
@@ -354,7 +369,7 @@ export class Sites {
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'forked') this.forked.push([site, output.message]);
       else if (output.kind === 'outdated') this.outdated.push([site, output.message]);
-      else if (output.kind === 'peer-forked') this.forkedPeers.push([site, getSiteIndex(output.peer), output.message]);
+      else if (output.kind === 'peer-forked') this.forkedPeers.push([site, this.#placeOf(output.peer), output.message]);
       else if (output.kind === 'rights-lost') this.lostRights.push([site, output.origin, output.lost]);
       else if (output.kind === 'alone') this.alone.push(site);
       else if (output.kind === 'view') {

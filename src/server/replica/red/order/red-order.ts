@@ -6,6 +6,7 @@
 import { Fifo } from '../../../collections/fifo.ts';
 import type {
   GateItem,
+  SavedMembers,
   SavedRedPath,
   Section,
 } from '../../../records/checkpoint.ts';
@@ -14,6 +15,7 @@ import { getClient } from '../../../records/operation-id.ts';
 import { RED, type Origin, type Origins } from '../../../records/origin.ts';
 import {
   getPartition,
+  type MemberRecord,
   type OperationId,
   type RedOperation,
   type RedRecord,
@@ -55,8 +57,15 @@ export class RedOrder {
   /** The ordinal of its partition, and the origin of its log. */
   readonly partition: number;
   readonly log: Origin;
+  /**
+   * The members as the prefix of this log has them: the table of the site for
+   * `main`, and the last copy of it for another log. Two sites that have got
+   * as far here may have got unequally far in `main`.
+   */
+  readonly members: Origins;
   readonly #origins: Origins;
   readonly #state: SiteState;
+  #copied: SavedMembers | undefined;
   /**
    * A record passes the gate once its blue dependencies, and those in other
    * logs, are visible here, so that no snapshot lacks them.
@@ -77,6 +86,7 @@ export class RedOrder {
     this.partition = partition;
     this.log = origins.logs[partition] ?? RED;
     this.#origins = origins;
+    this.members = partition === MAIN ? origins : origins.copyFounders();
     this.#state = state;
     const limits = shareRetention(retentionLimits, origins.logs.length);
     // With one log there are no globals, and a checkpoint has no holds.
@@ -90,6 +100,14 @@ export class RedOrder {
         ? new Certifier(limits, this.log)
         : new PartitionCertifier(limits, this.log, this.holds));
     this.outcomes = new RedOutcomes(limits);
+  }
+
+  /**
+   * The place in `main` up to which this log has the members. It is 0 before
+   * the first copy.
+   */
+  get membersPlace(): number {
+    return this.#copied?.place ?? 0;
   }
 
   /** Records that were taken from the log, from its beginning. */
@@ -127,10 +145,12 @@ export class RedOrder {
       deliveredCount: this.#deliveredCount,
       gate: this.#gate.slice(),
       certifier: this.certifier.save(),
+      ...(this.#copied && { members: this.#copied }),
     };
   }
 
-  load({ deliveredCount, gate, certifier }: SavedRedPath): void {
+  load({ deliveredCount, gate, certifier, members }: SavedRedPath): void {
+    if (members !== undefined) this.#setMembers(members);
     this.#deliveredCount = deliveredCount;
     for (const item of gate) this.#gate.push(item);
     this.certifier.load(certifier);
@@ -139,12 +159,28 @@ export class RedOrder {
   deliver(record: RedRecord): void {
     this.#deliveredCount += 1;
     // These count at once, whatever waits at the gate.
-    if (record.kind === 'member' || record.kind === 'activate') return;
+    if (record.kind === 'activate') return;
+    if (record.kind === 'member') return this.#deliverMembers(record);
 
     const decision = this.isVoid(record)
       ? ({ kind: 'void' } as const)
       : this.certifier.decide(record);
     this.#gate.push({ record, decision });
+  }
+
+  /**
+   * The first copy of each place counts. The leader's site may append one again
+   * after a restart.
+   */
+  #deliverMembers(record: MemberRecord): void {
+    if (record.action !== 'copy' || record.partition !== this.partition) return;
+    if (record.place <= this.membersPlace) return;
+    this.#setMembers({ place: record.place, origins: record.origins });
+  }
+
+  #setMembers(members: SavedMembers): void {
+    this.members.load(members.origins);
+    this.#copied = members;
   }
 
   /** Takes the next record from the gate, if it may pass. */
@@ -188,9 +224,12 @@ export class RedOrder {
     return this.#gate.slice().some(({ record }) => record.id === id);
   }
 
-  /** Whether records that this site has proposed wait at the gate. */
-  hasRecordsFrom(site: Origin): boolean {
-    return this.#gate.slice().some(({ record }) => record.site === site);
+  /** Whether records of this site may still come, or wait at the gate. */
+  mayHaveRecordsFrom(site: Origin): boolean {
+    return (
+      this.members.isMember(site) ||
+      this.#gate.slice().some(({ record }) => record.site === site)
+    );
   }
 
   /**
@@ -200,7 +239,7 @@ export class RedOrder {
    */
   protected isVoid(record: RedRecord): boolean {
     return (
-      !this.#origins.isMember(getProposer(record)) ||
+      !this.members.isMember(getProposer(record)) ||
       getPartition(record) !== this.partition ||
       (record.kind === 'operation' && !this.#isKnown(record)) ||
       (record.kind === 'hold' && !this.#isKnown(record.operation)) ||
@@ -219,7 +258,7 @@ export class RedOrder {
 
   /** Whether it names this log, and no origin that is not known. */
   #isVector({ length }: Vector): boolean {
-    return length > this.log && length <= this.#origins.size;
+    return length > this.log && length <= this.members.size;
   }
 
   /**
@@ -228,6 +267,8 @@ export class RedOrder {
    * gates of two logs never wait for each other.
    */
   protected mayPass(record: RedRecord): boolean {
+    // This log has the origin of a site that joins before `main` has it here.
+    if (getProposer(record) >= this.#origins.size) return false;
     if (record.kind !== 'operation') return true;
     return isCovered(
       record.snapshot,

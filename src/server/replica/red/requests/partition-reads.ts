@@ -140,7 +140,7 @@ export class PartitionReads {
       id: read.id,
       site: options.site,
       attempt: read.attempt,
-      snapshot: state.stable.slice(),
+      snapshot: state.takeSnapshot(),
       reads: [...names],
       ...(ranges.length > 0 && { ranges }),
     };

@@ -73,7 +73,7 @@ export function createRecord(
     site: options.site,
     attempt: request.attempt,
     epoch: options.epoch,
-    snapshot: state.stable.slice(),
+    snapshot: state.takeSnapshot(),
     operation: request.submission.plan.name,
     reads: [...names],
     clock: clock.next(wallMs, getMaxEntry(state.stable)),

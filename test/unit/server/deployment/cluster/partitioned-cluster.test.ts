@@ -48,10 +48,11 @@ function copyFile(cluster: string, change: object): string {
 
 const alarms: SiteAlarm[] = [];
 
-async function open(cluster: string, site: Name): Promise<ClusterNode> {
+async function open(cluster: string, site: Name | 'ohio', rebuild = false): Promise<ClusterNode> {
   const options = {
     cluster,
     site,
+    rebuild,
     dataDir: join(dirname(cluster), site),
     checkColors: false,
     onAlarm: (alarm: SiteAlarm): void => void alarms.push(alarm),
@@ -115,4 +116,21 @@ test('a directory with other partitions → is refused with what it has', async 
   for (const node of await openAll(cluster)) await node.close();
   const other = copyFile(cluster, { partitions: { eu: { leader: 'frankfurt' } } });
   await expect(open(other, 'ireland')).rejects.toThrow('has the partitions main, us, not main, eu');
+});
+
+test('a site joins, and another one is retired → both partitions go on with the members that are left', async () => {
+  const cluster = await createFiles({ partitions: { us: { leader: 'virginia' } } });
+  const [ireland, frankfurt, virginia] = (await openAll(cluster)) as [ClusterNode, ClusterNode, ClusterNode];
+  await clientOf(frankfurt).invokeStrong(put('us/ann', 100));
+  const [port, clusterPort] = await freePorts(2);
+  const ohio = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
+  const { sites } = JSON.parse(readFileSync(cluster, 'utf8')) as { readonly sites: object };
+  const joined = await open(copyFile(cluster, { sites: { ...sites, ohio } }), 'ohio', true);
+  await move(clientOf(joined), 'us/ann', 'eu/bob', 30);
+  ireland.site.driver.proposeChange({ name: 'frankfurt', directory: null });
+  await vi.waitFor(() => expect(frankfurt.status.state).toBe('stopped'), { timeout: 20_000 });
+  await move(clientOf(joined), 'us/ann', 'eu/bob', 30);
+  expect(await clientOf(virginia).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([40, 60]);
+  const names = virginia.status.members.filter(({ state }) => state === 'open').map(({ site }) => site);
+  expect(names).toEqual(['ireland', 'virginia', 'ohio']);
 });

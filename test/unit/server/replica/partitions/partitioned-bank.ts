@@ -91,12 +91,11 @@ export const balance = (name: string) => call('balance', { account: name });
 /** The leader of `main`, and that of `us`. */
 export const [MAIN_LEADER, US_LEADER, FOLLOWER] = [0, 1, 2] as const;
 
-/** Three sites with the partitions `main` and `us`. */
-export function createWorld(options: WorldOptions = {}): SiteWorld {
-  return new SiteWorld({
-    service: partitionedBank,
-    partitions: createPartitions(partitionedBank as unknown as Service, { us: {} }),
-    redLogs: [{ leader: siteAt(US_LEADER) }],
-    ...options,
-  });
-}
+/** Options of three sites with the partitions `main` and `us`. */
+export const TWO_LOGS: WorldOptions = {
+  service: partitionedBank,
+  partitions: createPartitions(partitionedBank as unknown as Service, { us: {} }),
+  redLogs: [{ leader: siteAt(US_LEADER) }],
+};
+
+export const createWorld = (options: WorldOptions = {}): SiteWorld => new SiteWorld({ ...TWO_LOGS, ...options });

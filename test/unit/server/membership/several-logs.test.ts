@@ -1,0 +1,115 @@
+/** Members change while there are several red logs: each log has them from its copy on. */
+// @rule PART-M15, PART-M16, PART-M17
+import { expect, test } from 'vitest';
+import type { Sent } from '../replica/sites.ts';
+import { MemberWorld } from '../../../support/member-world.ts';
+import {
+  balance,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  TWO_LOGS,
+  US_LEADER,
+  withdraw,
+} from '../replica/partitions/partitioned-bank.ts';
+import type { WorldOptions } from '../../../support/site-world.ts';
+
+/** Three sites and a fourth, where both accounts have money. */
+function createWorld(options: WorldOptions = {}): MemberWorld {
+  const world = new MemberWorld({ ...TWO_LOGS, siteCount: 4, ...options });
+  for (const account of ['us/ann', 'eu/bob']) world.submit(FOLLOWER, deposit(account, 100));
+  world.pass(50);
+  return world;
+}
+
+const FOURTH = 3;
+const isOfLog =
+  (partition: number, to: number) =>
+  ({ to: receiver, envelope }: Sent): boolean =>
+    receiver === to && envelope.message.kind.startsWith('log.') && envelope.to.partition === partition;
+
+test('a site joins → it writes in each partition, and counts as a voter of each', () => {
+  const world = createWorld();
+  world.changeMembers(MAIN_LEADER, 'tok', 'd1');
+  const joined = world.startFrom(US_LEADER);
+  world.pass(200);
+  const outcomes = [world.submit(joined, withdraw('us/ann', 10)), world.submit(joined, withdraw('eu/bob', 20))];
+  world.pass(100);
+  expect(outcomes.map(({ value }) => value)).toEqual([true, true]);
+  // Three of five are a majority.
+  world.crash(FOURTH);
+  world.crash(FOLLOWER);
+  const later = world.submit(joined, withdraw('us/ann', 10));
+  world.pass(100);
+  expect([later.value, world.read(US_LEADER, balance('us/ann'))]).toEqual([true, 80]);
+});
+
+test('a red log lacks the copy at one site → the change waits for that site', () => {
+  const world = createWorld();
+  world.change(MAIN_LEADER, { name: 'tok', directory: 'd1' });
+  for (let round = 0; round < 20; round += 1) {
+    world.settle(isOfLog(1, FOLLOWER));
+    world.tick();
+  }
+  expect(world.statesAt(MAIN_LEADER)[4]).toMatch(/^tok \d+ joining$/);
+  world.pass(100);
+  expect(world.statesAt(MAIN_LEADER)[4]).toMatch(/^tok \d+ open$/);
+});
+
+test('a record of a retired site before the copy → counts at all sites, however far they are in main', () => {
+  const world = createWorld();
+  // The record is in the log of us, and the fourth site does not have it yet.
+  const isHeld = isOfLog(1, FOURTH);
+  world.submit(FOLLOWER, withdraw('us/ann', 10));
+  world.settle(isHeld);
+  world.change(MAIN_LEADER, { name: 't', directory: null });
+  world.settle(isHeld);
+  world.pass(200);
+  expect(world.statesAt(FOURTH)[FOLLOWER]).toMatch(/closed/);
+  expect([MAIN_LEADER, US_LEADER, FOURTH].map((site) => world.read(site, balance('us/ann')))).toEqual([90, 90, 90]);
+});
+
+test('a record of a site that has a change, in a log that has no copy of it yet → counts', () => {
+  const world = createWorld();
+  // The leader of us does not have the change yet.
+  const isHeld = isOfLog(0, US_LEADER);
+  world.change(MAIN_LEADER, { name: 'tok', directory: 'd1' });
+  world.settle(isHeld);
+  const outcome = world.submit(FOLLOWER, withdraw('us/ann', 10));
+  world.settle(isHeld);
+  world.pass(200);
+  expect(outcome.value).toBe(true);
+});
+
+test('the leader of us crashes before its copy is on the disk → appends it at its next start', () => {
+  const world = createWorld();
+  world.change(MAIN_LEADER, { name: 'tok', directory: 'd1' });
+  const syncMain = (): void => {
+    for (const site of world.machines.keys()) world.sync(site, site === US_LEADER ? ['local', 'red'] : undefined);
+  };
+  do syncMain();
+  while (world.deliver());
+  world.crash(US_LEADER);
+  world.start(US_LEADER);
+  world.pass(200);
+  expect(world.statesAt(MAIN_LEADER)[4]).toMatch(/^tok \d+ open$/);
+});
+
+test('a change that closes the leader of us → void, and names the log', () => {
+  const world = createWorld();
+  expect(world.changeMembers(MAIN_LEADER, 's', null).problem).toBe(
+    's is the leader of the red log of us: make another site the leader first',
+  );
+});
+
+test('a voter of us is rebuilt → its new incarnation confirms in its place', () => {
+  const world = createWorld({ redLogs: [{ leader: TWO_LOGS.redLogs![0]!.leader, voters: ['s', 't', 'u'] }] });
+  world.crash(FOLLOWER);
+  world.changeMembers(MAIN_LEADER, 't', 'd2');
+  const rebuilt = world.startFrom(MAIN_LEADER);
+  world.pass(200);
+  world.crash(FOURTH);
+  const outcome = world.submit(rebuilt, withdraw('us/ann', 10));
+  world.pass(100);
+  expect(outcome.value).toBe(true);
+});
