@@ -31,8 +31,8 @@ const maxKeys = z.maxLength(MAX_TRANSACTION_KEYS);
  * await store.invoke(put('user:7:name', 'Ada'));
  */
 export const keyValue = defineContract('key-value', {
-  get: operation({ ...keyValueOperations.get, partitionBy: 'key' }),
-  getMany: operation({ ...keyValueOperations.getMany, partitionBy: 'keys.0' }),
+  get: keyValueOperations.get,
+  getMany: keyValueOperations.getMany,
   put: operation({
     access: 'write',
     color: 'red',

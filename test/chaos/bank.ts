@@ -5,6 +5,7 @@
 import type { Transaction } from '../../src/transactions/index.ts';
 import type { Shares } from '../histories/repeat.ts';
 import type { Overview } from './contract.ts';
+import { nameRows } from './partition.ts';
 import { insist, pick, type Draw, type Scene } from './steps.ts';
 import type { Step, User } from './user.ts';
 
@@ -29,9 +30,9 @@ const AMOUNT_MAX = 60;
 const HASTY = 0.12;
 const HASTY_MS = [30, 400] as const;
 
-/** Names begin with the seed of the round, so that rounds share no rows. */
-export function createBankScene(seed: number): Scene {
-  const accounts = Array.from({ length: ACCOUNTS }, (_, n) => `${seed}/account-${n}`);
+export function createBankScene(seed: number, partitions: number): Scene {
+  const names = Array.from({ length: ACCOUNTS }, (_, n) => `account-${n}`);
+  const accounts = nameRows(seed, partitions, names);
   return {
     queues: [],
     seats: {},

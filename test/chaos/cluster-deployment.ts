@@ -11,6 +11,7 @@ import type { Build, ChaosDeployment } from './deployment.ts';
 import { EtcdServers, QUOTA_BYTES } from './etcd-servers.ts';
 import { etcdAt, Links, routesBetween, routesToEtcd, type LinkEnd } from './faults/links.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
+import { PARTITION } from './partition.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** Sites are away for longer in some rounds. */
@@ -18,6 +19,7 @@ const KEEP_FOR_MS = 6_000;
 const ETCD_KINDS: ReadonlySet<FaultKind> = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
 const KINDS: ReadonlySet<FaultKind> = new Set([...ETCD_KINDS].filter((kind) => !kind.startsWith('etcd-')));
 const LEADER: Site = SITES[0];
+const PARTITION_LEADER: Site = 'virginia';
 
 interface Ports {
   readonly clients: number;
@@ -33,7 +35,7 @@ export async function startClusterOnEtcd(
 ): Promise<ChaosDeployment> {
   const { cluster, stop } = await useEtcd({ nodes: 3, wan, quotaBytes }, progress);
   try {
-    const deployment = await startCluster(folder, build, cluster);
+    const deployment = await startCluster(folder, build, { etcd: cluster });
     return {
       ...deployment,
       [Symbol.asyncDispose]: async () => {
@@ -47,11 +49,18 @@ export async function startClusterOnEtcd(
   }
 }
 
-/** @param etcd keeps the red log. Default: the first site does */
+/** What orders red operations. */
+export interface RedOrder {
+  /** Keeps the red log. Default: the first site does */
+  readonly etcd?: EtcdCluster;
+  /** With 2, another site orders the red operations of a partition. Default: 1 */
+  readonly partitions?: number;
+}
+
 export async function startCluster(
   folder: string,
   { cli, service, logs }: Build,
-  etcd?: EtcdCluster,
+  { etcd, partitions = 1 }: RedOrder = {},
 ): Promise<ChaosDeployment> {
   const ports = new Map<Site, Ports>();
   for (const site of SITES) ports.set(site, await twoPorts());
@@ -79,7 +88,13 @@ export async function startCluster(
     const redLog =
       etcd === undefined ? { engine: 'built-in', leader: LEADER } : { engine: 'etcd', endpoints: endpointsFrom(from) };
     const file = join(folder, `${name}.json`);
-    const text = { sites: Object.fromEntries(sites), redLog, keyFile: 'cluster.key', keepForMs: KEEP_FOR_MS };
+    const text = {
+      sites: Object.fromEntries(sites),
+      redLog,
+      ...(partitions > 1 && { partitions: { [PARTITION]: { leader: PARTITION_LEADER } } }),
+      keyFile: 'cluster.key',
+      keepForMs: KEEP_FOR_MS,
+    };
     await writeFile(file, JSON.stringify(text, null, 2));
     return file;
   };
@@ -110,8 +125,8 @@ export async function startCluster(
   return {
     sites: SITES,
     ...(etcd === undefined
-      ? { leader: LEADER, kinds: KINDS }
-      : { kinds: ETCD_KINDS, etcd: new EtcdServers({ cluster: etcd, cli, clusterFile }) }),
+      ? { leaders: partitions === 1 ? [LEADER] : [LEADER, PARTITION_LEADER], kinds: KINDS }
+      : { leaders: [], kinds: ETCD_KINDS, etcd: new EtcdServers({ cluster: etcd, cli, clusterFile }) }),
     processes,
     links,
     addressOf: (site) => `${LOOPBACK}:${portsOf(site).clients}`,

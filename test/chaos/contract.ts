@@ -25,21 +25,26 @@ export type Overview = z.infer<typeof overview>;
 export const chaos = defineContract('chaos', {
   ...queueOperations,
   /** Blue. */
-  deposit: { access: 'write', args: payment, result: z.null() },
+  deposit: { access: 'write', partitionBy: 'account', args: payment, result: z.null() },
   /** Red: `false` if the balance is too small. */
-  withdraw: { access: 'write', args: payment, result: z.boolean() },
+  withdraw: { access: 'write', partitionBy: 'account', args: payment, result: z.boolean() },
   /** Red: puts seats on sale. */
-  open: { access: 'write', args: z.object({ hall: name, seats: z.number().int().positive() }), result: z.null() },
+  open: {
+    access: 'write',
+    partitionBy: 'hall',
+    args: z.object({ hall: name, seats: z.number().int().positive() }),
+    result: z.null(),
+  },
   /** Blue while the site has rights: `false` if the hall is sold out. */
-  sell: { access: 'write', args: sale, result: z.boolean() },
+  sell: { access: 'write', partitionBy: 'hall', args: sale, result: z.boolean() },
   /** Red. */
-  put: { access: 'write', args: assignment, result: z.null() },
+  put: { access: 'write', partitionBy: 'key', args: assignment, result: z.null() },
   /** Red: returns the value before. */
-  swap: { access: 'write', args: assignment, result: value },
-  get: { access: 'read', args: z.object({ key: name }), result: value },
+  swap: { access: 'write', partitionBy: 'key', args: assignment, result: value },
+  get: { access: 'read', partitionBy: 'key', args: z.object({ key: name }), result: value },
   /** Blue. */
-  write: { access: 'write', args: assignment, result: z.null() },
-  read: { access: 'read', args: z.object({ key: name }), result: value },
+  write: { access: 'write', partitionBy: 'key', args: assignment, result: z.null() },
+  read: { access: 'read', partitionBy: 'key', args: z.object({ key: name }), result: value },
   look: {
     access: 'read',
     args: z.object({

@@ -15,8 +15,8 @@ export interface Build {
 }
 
 export interface ChaosDeployment extends Deployment, AsyncDisposable {
-  /** The site that orders red operations; absent if etcd does. */
-  readonly leader?: Site;
+  /** The sites that order red operations; none if etcd does. */
+  readonly leaders: readonly Site[];
   /** The faults that it can suffer. */
   readonly kinds: ReadonlySet<FaultKind>;
   readonly processes: readonly ServerProcess[];

@@ -34,7 +34,7 @@ export async function startEmbedded(folder: string, { cli, service, logs }: Buil
   await server.begin();
   return {
     sites: SITES,
-    leader: SITES[0],
+    leaders: [SITES[0]],
     kinds: KINDS,
     processes: [server],
     addressOf: () => `127.0.0.1:${port}`,

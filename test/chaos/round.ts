@@ -28,6 +28,7 @@ export interface RoundOptions {
   readonly lastsMs: number;
   readonly plan: Plan;
   readonly workload: WorkloadName;
+  readonly partitions: number;
   readonly progress: (line: string) => void;
 }
 
@@ -35,7 +36,7 @@ export interface RoundOptions {
 export async function playRound(options: RoundOptions): Promise<void> {
   const { deployment, recorder, seed, lastsMs, progress, plan, workload } = options;
   const service: ChaosService = SERVICES[serviceOf(workload)];
-  const scene = service.createScene(seed);
+  const scene = service.createScene(seed, options.partitions);
   recorder.add({ kind: 'round', seed, ...scene });
   const users = await openUsers(options, service);
   try {

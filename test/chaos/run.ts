@@ -49,7 +49,7 @@ export interface Scenario {
 
 type RunOptions = Pick<
   Options,
-  'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'faults' | 'rounds'
+  'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'partitions' | 'faults' | 'rounds'
 > & {
   readonly scenario?: Scenario;
 };
@@ -84,7 +84,8 @@ export async function run(
       progress(`round ${seed}, ${workload}`);
       const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
       const plan = options.scenario?.plan ?? drawPlan(deployment, { seed, lastsMs, faults: options.faults });
-      await playRound({ deployment, recorder, seed, lastsMs, plan, workload, progress });
+      const { partitions } = options;
+      await playRound({ deployment, recorder, seed, lastsMs, plan, workload, partitions, progress });
       const events = recorder.take();
       count(events, counts);
       for (const { complaints } of deployment.processes) faults.push(...complaints.splice(0));
@@ -150,11 +151,11 @@ function chooseRound(seed: number, kinds: ReadonlySet<RoundKind>): RoundKind {
 }
 
 function drawPlan(
-  { sites, leader, kinds }: ChaosDeployment,
+  { sites, leaders, kinds }: ChaosDeployment,
   { seed, lastsMs, faults }: { readonly seed: number; readonly lastsMs: number; readonly faults: Options['faults'] },
 ): Plan {
   const possible = new Set([...faults].filter((kind: FaultKind) => kinds.has(kind)));
-  return createPlan({ seed, lastsMs, sites, leader, kinds: possible });
+  return createPlan({ seed, lastsMs, sites, leaders, kinds: possible });
 }
 
 function describeTransfer({ outcome = 'none', output }: RecordedCall): string {
@@ -162,13 +163,13 @@ function describeTransfer({ outcome = 'none', output }: RecordedCall): string {
 }
 
 function start(
-  { isEmbedded, engine }: RunOptions,
+  { isEmbedded, engine, partitions }: RunOptions,
   folder: string,
   build: Build,
   progress: (line: string) => void,
 ): Promise<ChaosDeployment> {
   if (isEmbedded) return startEmbedded(folder, build);
-  return engine === 'etcd' ? startClusterOnEtcd(folder, build, progress) : startCluster(folder, build);
+  return engine === 'etcd' ? startClusterOnEtcd(folder, build, progress) : startCluster(folder, build, { partitions });
 }
 
 function count(

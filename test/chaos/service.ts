@@ -26,13 +26,16 @@ interface Assignment {
   readonly value: string;
 }
 
+/** With one red log it has no effect. */
+const BY_KEY = { partition: 'key' } as const;
+
 export const service: Service = defineService(chaos, {
   tables: {
-    queues: table({ items: queue<unknown>() }),
-    accounts: table({ balance: counter(), ids: log<string>() }),
-    halls: table({ seats: boundedCounter({ min: 0 }), sold: log<string>() }),
-    values: table({ value: cell<string>() }),
-    profiles: table({ value: register<string>() }),
+    queues: table({ items: queue<unknown>() }, BY_KEY),
+    accounts: table({ balance: counter(), ids: log<string>() }, BY_KEY),
+    halls: table({ seats: boundedCounter({ min: 0 }), sold: log<string>() }, BY_KEY),
+    values: table({ value: cell<string>() }, BY_KEY),
+    profiles: table({ value: register<string>() }, BY_KEY),
   },
   shadowOperations: ({ queues, accounts, halls, values, profiles }) => {
     const pay = ({ account, id, amount }: Payment) => [

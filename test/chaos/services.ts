@@ -10,7 +10,7 @@ export interface ChaosService {
   readonly contract: UserOptions['contract'];
   /** The module that exports it, in the directory of this file. */
   readonly module: string;
-  readonly createScene: (seed: number) => Scene;
+  readonly createScene: (seed: number, partitions: number) => Scene;
   /** Prepares the rows of a round. Throws if that fails again and again. */
   readonly open: (users: readonly User[], scene: Scene) => Promise<void>;
   /** Each makes an update that a healed site has to take. It is called again for the next attempt. */

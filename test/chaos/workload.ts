@@ -4,6 +4,7 @@ import { pause } from '../histories/pause.ts';
 import { drawShare, type Shares } from '../histories/repeat.ts';
 import { chaos } from './contract.ts';
 import { TRANSFERS } from './bank.ts';
+import { nameRows } from './partition.ts';
 import { insist, pick, type Draw, type Scene } from './steps.ts';
 import type { Result, Step, User } from './user.ts';
 
@@ -16,9 +17,8 @@ const ATTEMPTS_MAX = 4;
 const REPEAT_AFTER_MS = [0, 3_000] as const;
 const RETRY_MS = [100, 1_500] as const;
 
-/** Names begin with the seed of the round, so that rounds share no rows. */
-export function createScene(seed: number): Scene {
-  const named = (...names: string[]): string[] => names.map((name) => `${seed}/${name}`);
+export function createScene(seed: number, partitions: number): Scene {
+  const named = (...names: string[]): string[] => nameRows(seed, partitions, names);
   const halls = named('gala', 'opera');
   return {
     queues: named('concert', 'fair'),

@@ -41,18 +41,21 @@ export const queueOperations: {
     args: z.object({ queue: nameSchema, item: z.unknown() }),
     result: z.void(),
     key: ({ queue }) => queue,
+    partitionBy: 'queue',
   }),
   dequeue: operation({
     access: 'write',
     args: queueArgsSchema,
     result: dequeuedItem,
     key: ({ queue }) => queue,
+    partitionBy: 'queue',
   }),
   peek: operation({
     access: 'read',
     args: queueArgsSchema,
     result: dequeuedItem,
     key: ({ queue }) => queue,
+    partitionBy: 'queue',
   }),
 };
 
@@ -78,16 +81,19 @@ export const keyValueOperations: {
     args: keyArgsSchema,
     result: z.unknown(),
     key: ({ key }) => key,
+    partitionBy: 'key',
   }),
   put: operation({
     access: 'write',
     args: z.object({ key: nameSchema, value: z.unknown() }),
     result: z.void(),
     key: ({ key }) => key,
+    partitionBy: 'key',
   }),
   getMany: operation({
     access: 'read',
     args: z.object({ keys: z.array(nameSchema) }),
     result: z.array(z.unknown()),
+    partitionBy: 'keys.0',
   }),
 };

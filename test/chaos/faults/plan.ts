@@ -84,8 +84,8 @@ export interface PlanOptions {
   readonly seed: number;
   readonly lastsMs: number;
   readonly sites: readonly Site[];
-  /** The site that orders red operations, if one does. */
-  readonly leader: Site | undefined;
+  /** The sites that order red operations. */
+  readonly leaders: readonly Site[];
   /** What the deployment can suffer. */
   readonly kinds: ReadonlySet<FaultKind>;
 }
@@ -109,7 +109,7 @@ export function createPlan(options: PlanOptions): Plan {
   };
 }
 
-function drawLane(lane: Lane, { seed, lastsMs, sites, leader, kinds }: PlanOptions): PlannedFault[] {
+function drawLane(lane: Lane, { seed, lastsMs, sites, leaders, kinds }: PlanOptions): PlannedFault[] {
   const random = new Random(seed * LANES.length + LANES.indexOf(lane));
   const choices = Object.entries<Kind>(FAULT_KINDS).filter(
     ([name, kind]) => kind.lane === lane && kinds.has(name as FaultKind),
@@ -120,7 +120,7 @@ function drawLane(lane: Lane, { seed, lastsMs, sites, leader, kinds }: PlanOptio
   for (let atMs = 0; ;) {
     const kind = random.pick(bag as [FaultKind, ...FaultKind[]]);
     const { lastsMs: range, sparesLeader = false }: Kind = FAULT_KINDS[kind];
-    const site = random.pick(sites.filter((name) => !sparesLeader || name !== leader) as [Site, ...Site[]]);
+    const site = random.pick(sites.filter((name) => !sparesLeader || !leaders.includes(name)) as [Site, ...Site[]]);
     const peer = random.pick(sites.filter((name) => name !== site) as [Site, ...Site[]]);
     const isClock = kind === 'clock';
     const sign = isClock && random.chance(0.5) ? -1 : 1;

@@ -6,7 +6,7 @@ const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const ALL = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
 
 function plan(seed: number, kinds: ReadonlySet<FaultKind> = ALL): Plan {
-  return createPlan({ seed, lastsMs: 30_000, sites: SITES, leader: 'ireland', kinds });
+  return createPlan({ seed, lastsMs: 30_000, sites: SITES, leaders: ['ireland'], kinds });
 }
 
 test('one seed has one plan', () => {
