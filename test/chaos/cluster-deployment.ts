@@ -26,16 +26,23 @@ interface Ports {
   readonly cluster: number;
 }
 
-/** The same, with its red log on an etcd with three servers. */
+interface EtcdOptions {
+  readonly wan?: WanPreset;
+  readonly quotaBytes?: number;
+  /** With 2, a second red log is on the same etcd. Default: 1 */
+  readonly partitions?: number;
+}
+
+/** The same, with its red logs on an etcd with three servers. */
 export async function startClusterOnEtcd(
   folder: string,
   build: Build,
   progress: (line: string) => void,
-  { wan = 'paper', quotaBytes = QUOTA_BYTES }: { readonly wan?: WanPreset; readonly quotaBytes?: number } = {},
+  { wan = 'paper', quotaBytes = QUOTA_BYTES, partitions = 1 }: EtcdOptions = {},
 ): Promise<ChaosDeployment> {
   const { cluster, stop } = await useEtcd({ nodes: 3, wan, quotaBytes }, progress);
   try {
-    const deployment = await startCluster(folder, build, { etcd: cluster });
+    const deployment = await startCluster(folder, build, { etcd: cluster, partitions });
     return {
       ...deployment,
       [Symbol.asyncDispose]: async () => {
@@ -91,7 +98,7 @@ export async function startCluster(
     const text = {
       sites: Object.fromEntries(sites),
       redLog,
-      ...(partitions > 1 && { partitions: { [PARTITION]: { leader: PARTITION_LEADER } } }),
+      ...(partitions > 1 && { partitions: { [PARTITION]: etcd === undefined ? { leader: PARTITION_LEADER } : {} } }),
       keyFile: 'cluster.key',
       keepForMs: KEEP_FOR_MS,
     };

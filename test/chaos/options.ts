@@ -27,7 +27,7 @@ export interface Options {
   readonly only: string | undefined;
   readonly isEmbedded: boolean;
   readonly engine: Engine;
-  /** With 2, Virginia orders the red operations on a part of the rows. */
+  /** With 2, another red log orders the red operations on a part of the rows. */
   readonly partitions: number;
   readonly faults: ReadonlySet<FaultKind>;
   readonly rounds: ReadonlySet<RoundKind>;
@@ -65,7 +65,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--only <bug>', 'With --injected: this bug alone')
     .option('--embedded', 'Run the three sites in one process')
     .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: ENGINES[0] })
-    .option('--partitions <n>', 'With 2, Virginia orders the red operations on a part of the rows', { default: 1 })
+    .option('--partitions <n>', 'With 2, another red log orders a part of the rows', { default: 1 })
     .option('--json', 'Print one JSON object on stdout');
   const options = parseFlags(cli, argv);
   if (options === undefined) return undefined;
@@ -75,9 +75,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     options[name] === undefined ? undefined : String(options[name] as unknown);
   const partitions =
     numberOf(options, 'partitions', { min: 1, max: 2, what: 'a number of red logs', whole: true }) ?? 1;
-  const isCluster = options['embedded'] !== true && options['engine'] === ENGINES[0];
-  if (partitions > 1 && !isCluster)
-    throw new UsageError('--partitions needs the built-in red logs of processes: leave out --embedded and --engine');
+  if (partitions > 1 && options['embedded'] === true)
+    throw new UsageError('--embedded has one red log: leave out --partitions');
   return {
     minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 5,
     seed:

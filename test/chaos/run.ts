@@ -169,7 +169,9 @@ function start(
   progress: (line: string) => void,
 ): Promise<ChaosDeployment> {
   if (isEmbedded) return startEmbedded(folder, build);
-  return engine === 'etcd' ? startClusterOnEtcd(folder, build, progress) : startCluster(folder, build, { partitions });
+  return engine === 'etcd'
+    ? startClusterOnEtcd(folder, build, progress, { partitions })
+    : startCluster(folder, build, { partitions });
 }
 
 function count(

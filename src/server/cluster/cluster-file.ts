@@ -21,6 +21,7 @@ import {
 } from './cluster-file-errors.ts';
 import {
   parseRedLog,
+  type EtcdRedLog,
   type RedLogSettings,
 } from './red-log/red-log-settings.ts';
 import { readTextFile } from './text-file.ts';
@@ -39,6 +40,11 @@ export interface ClusterSite {
   readonly cluster: ClusterAddress;
 }
 
+export interface ClusterPartition extends PartitionLayout {
+  /** The etcd that keeps its red log. Default: that of `main` */
+  readonly redLog?: EtcdRedLog;
+}
+
 export interface ClusterFile {
   readonly path: string;
   /**
@@ -48,7 +54,7 @@ export interface ClusterFile {
   readonly sites: ReadonlyMap<string, ClusterSite>;
   readonly redLog: RedLogSettings;
   /** The partitions beside `main`, in the order of their ordinals. */
-  readonly partitions: readonly PartitionLayout[];
+  readonly partitions: readonly ClusterPartition[];
   /** The absolute path of the key file. */
   readonly keyFile: string;
   /** How long logs are kept for a disconnected site, in milliseconds. */
@@ -104,12 +110,11 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);
   const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
-  const partitions = parsePartitions(value['partitions'], [...sites.keys()]);
-  checkField(
-    partitions.length === 0 || redLog.engine === 'built-in',
-    'partitions',
-    'must be left out with etcd: only the built-in red log can have several',
-  );
+  const names = [...sites.keys()];
+  const partitions =
+    redLog.engine === 'built-in'
+      ? parsePartitions(value['partitions'], names)
+      : parsePartitionsOnEtcd(value['partitions'], names, path);
   const keyFileRule =
     'must be the path of the key file, for example "cluster.key"';
   checkField(
@@ -251,6 +256,51 @@ function parsePartitions(
         ? { name, leader }
         : { name, leader, voters },
   );
+}
+
+/**
+ * With etcd, servers order and confirm the records. As for `main`, the first
+ * site stands in the place of the leader.
+ */
+function parsePartitionsOnEtcd(
+  value: unknown,
+  sites: readonly string[],
+  path: string,
+): readonly ClusterPartition[] {
+  if (value === undefined) return [];
+  const example =
+    '{ "us": { "redLog": { "engine": "etcd", "endpoints": ["https://10.0.3.9:2379"] } } }';
+  checkField(
+    isRecord(value),
+    'partitions',
+    `must be an object, as ${example}, got ${show(value)}`,
+  );
+  return Object.keys(value)
+    .toSorted()
+    .map((name) => {
+      const partition = value[name];
+      const field = `partitions.${name}`;
+      checkField(
+        isRecord(partition),
+        field,
+        `must be an object, as ${example}, got ${show(partition)}`,
+      );
+      checkFields(field, partition, ['redLog']);
+      const layout = { name, leader: sites[0] as string };
+      if (partition['redLog'] === undefined) return layout;
+      const redLog = parseRedLog(
+        partition['redLog'],
+        sites,
+        path,
+        `${field}.redLog`,
+      );
+      checkField(
+        redLog.engine === 'etcd',
+        `${field}.redLog.engine`,
+        'must be "etcd", as that of redLog',
+      );
+      return { ...layout, redLog };
+    });
 }
 
 function parseSite(name: string, value: unknown): ClusterSite {

@@ -50,7 +50,11 @@ export function describeSetup(
   red: RedGeneration,
   running: Origins | false,
 ): DeploymentSetup {
-  const partitions = layouts.length === 0 ? undefined : layouts;
+  // A node may reach the servers of a red log by other addresses.
+  const partitions =
+    layouts.length === 0
+      ? undefined
+      : layouts.map(({ redLog: _, ...layout }) => layout);
   if (identity.origin === null) return { engine, partitions };
   return {
     engine,

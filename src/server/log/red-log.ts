@@ -115,6 +115,8 @@ export interface RedLogOptions<R> {
   readonly leader: Origin;
   /** The name of the log. Default: `red` */
   readonly identity?: string | undefined;
+  /** The ordinal of its partition. Default: 0, that of `main` */
+  readonly partition?: number | undefined;
   /**
    * Distinguishes new proposals from old ones: as `createEpoch`, larger than at
    * any earlier start in the files.

@@ -13,6 +13,7 @@ import type {
   OperationId,
 } from '../records/records.ts';
 import type { BluePath } from './causal/blue-path.ts';
+import { isActingFor } from './core/acting-site.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import type { SavedChange } from '../records/checkpoint.ts';
 import { formatOperationId } from '../records/operation-id.ts';
@@ -122,14 +123,14 @@ export class Membership {
   }
 
   /**
-   * Appends what the red logs that this site leads lack of the members. A start
+   * Appends what red logs lack of the members, if this site has to. A start
    * does so once more: the log may have been restored without its end.
    */
   copyToLogs(): void {
-    const { site, redLogs = [] } = this.#core.options;
     if (this.#place === 0) return;
-    for (const [index, { leader }] of redLogs.entries())
-      if (leader === site) this.#copyTo(index + 1);
+    const { options } = this.#core;
+    for (const partition of this.#otherLogs)
+      if (isActingFor(options, partition)) this.#copyTo(partition);
   }
 
   #copyTo(partition: number): void {
@@ -258,10 +259,14 @@ export class Membership {
 
   /** Whether each red log has the members up to this place of `main` here. */
   #isInAllLogs(place: number): boolean {
-    const { redLogs = [] } = this.#core.options;
-    return redLogs.every(
-      (_, index) => this.#port.getMembersPlace(index + 1) >= place,
+    return this.#otherLogs.every(
+      (partition) => this.#port.getMembersPlace(partition) >= place,
     );
+  }
+
+  /** The ordinals of the partitions beside `main`. */
+  get #otherLogs(): readonly number[] {
+    return [...this.#origins.logs.keys()].slice(1);
   }
 
   get #origins(): ReplicaCore['options']['origins'] {

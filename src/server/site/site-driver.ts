@@ -76,10 +76,12 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** The site has ended, and was not closed. */
   readonly onEnded?: (() => void) | undefined;
   /**
-   * Sends a request of the red log's engine to the server that keeps the log.
+   * Sends a request of the red log of a partition to the server that keeps it.
    * Only some engines have a server.
    */
-  readonly request?: ((request: ServerRequest) => void) | undefined;
+  readonly request?:
+    | ((request: ServerRequest, partition: number) => void)
+    | undefined;
   /**
    * The server of the red log cannot be reached, or has little room left, or is
    * well again.
@@ -314,9 +316,10 @@ export class SiteDriver implements SubmissionPort {
     this.#runTurn();
   }
 
-  onReply(reply: ServerReply): void {
+  /** @param partition the ordinal of the partition whose log gets the reply */
+  onReply(reply: ServerReply, partition: number): void {
     if (this.#closed) return;
-    this.#machine.onReply(reply, performance.now(), Date.now());
+    this.#machine.onReply(reply, performance.now(), Date.now(), partition);
     if (!this.#isActing) this.#runTurn();
   }
 
@@ -539,7 +542,7 @@ export class SiteDriver implements SubmissionPort {
       case 'alone':
         return this.#options.onAlone?.();
       case 'request':
-        return this.#options.request?.(output.request);
+        return this.#options.request?.(output.request, output.partition);
       case 'unavailable':
       case 'available':
       case 'full':

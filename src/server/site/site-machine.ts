@@ -384,9 +384,15 @@ export class SiteMachine {
     else this.redLogs.nodes[partition]?.onSynced(length);
   }
 
-  onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
+  /** @param partition the ordinal of the partition whose log gets the reply */
+  onReply(
+    reply: ServerReply,
+    nowMs: number,
+    wallMs = nowMs,
+    partition: number = MAIN_PARTITION,
+  ): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
-    this.log.onReply?.(reply, nowMs);
+    this.redLogs.nodes[partition]?.onReply?.(reply, nowMs);
   }
 
   tick(nowMs: number, wallMs = nowMs): void {
@@ -575,6 +581,7 @@ export class SiteMachine {
         intake.noteFull(output.message);
         return void this.#outputs.push(output);
       case 'request':
+        return void this.#outputs.push({ ...output, partition });
       case 'unavailable':
       case 'available':
         return void this.#outputs.push(output);

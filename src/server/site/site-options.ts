@@ -9,6 +9,7 @@ import type {
   RedLog,
   RedLogOptions,
   SavedLog,
+  ServerRequest,
 } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
@@ -32,11 +33,14 @@ export type SiteOutput =
    * on. This is reported once for each start.
    */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
-  /** Only engines whose log is kept by a server have this output. */
-  | Extract<
-      LogOutput<unknown>,
-      { kind: 'request' | 'unavailable' | 'available' | 'full' }
-    >
+  /** Only engines whose log is kept by a server have these outputs. */
+  | {
+      readonly kind: 'request';
+      /** The ordinal of the partition whose log asks. */
+      readonly partition: number;
+      readonly request: ServerRequest;
+    }
+  | Extract<LogOutput<unknown>, { kind: 'unavailable' | 'available' | 'full' }>
   | MemberOutput
   /**
    * Another node of this site has gone on. This one takes and sends nothing
@@ -343,6 +347,7 @@ function createLogOptions(
         : undefined,
     leader: getRedLogPlace(options, partition).leader,
     identity: formatLogName(options, partition),
+    partition,
     epoch,
     resendAfterMs,
     windows,
@@ -351,16 +356,16 @@ function createLogOptions(
 
 /**
  * Returns the options of the replica. They contain the limits of the red log's
- * engine, and no leader if servers order the records.
+ * engine, and no leaders if servers order the records.
  */
 export function toReplicaOptions(
   options: SiteOptions,
   { hasServers, maxRecordBytes }: RedLogEngine,
 ): SiteOptions {
-  const { redLeader, ...others } = options;
+  const { redLeader, redLogs, ...others } = options;
   return {
     ...others,
-    ...(hasServers !== true && { redLeader }),
+    ...(hasServers !== true && { redLeader, redLogs }),
     maxRedBytes: maxRecordBytes,
   } as SiteOptions;
 }

@@ -44,8 +44,7 @@ export function drawPartitions(
   options: SimulationOptions,
 ): SimulatedPartitions {
   const random = new Random(seed ^ 0x1065);
-  const { maxLogs, isEtcd, siteCount } = options;
-  const most = isEtcd ? 1 : maxLogs;
+  const { maxLogs: most, siteCount } = options;
   const count = most === 1 ? 0 : random.between(0, most - 1);
   const names = PARTITION_NAMES.slice(0, count);
   const partitions = createPartitions(

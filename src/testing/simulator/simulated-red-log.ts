@@ -62,7 +62,8 @@ export class SimulatedRedLog {
       Log,
     );
     this.etcd = new SimulatedEtcd(options, new Random(seed ^ 0xe7d), timeline);
-    if (options.etcdPutBackAtMs !== Infinity)
+    // Whether most sites would notice is looked up in the log of `main` alone.
+    if (options.etcdPutBackAtMs !== Infinity && options.maxLogs === 1)
       timeline.schedule(options.etcdPutBackAtMs, () => this.#planPutBack());
   }
 

@@ -97,7 +97,8 @@ export class SimulatedSite {
   readonly #codec: EnvelopeCodec;
   #origins: Origins;
   #storage: DurableStorage | undefined;
-  #server: ServerConnection | undefined;
+  /** The connections of its red logs, by partition, if a server keeps them. */
+  #servers: readonly ServerConnection[] = [];
   readonly #checkerNotes = new CheckpointNotes();
   readonly #answers = new Map<number, (answer: SiteReply) => void>();
   #serial = 0;
@@ -179,14 +180,28 @@ export class SimulatedSite {
       this.clock.wallMs,
     );
     this.machine = machine;
-    this.#server = this.#options.connect?.((reply) =>
-      this.#input(
-        (current) => current.onReply(reply, timeline.nowMs, this.clock.wallMs),
-        machine,
-      ),
-    );
+    this.#servers = this.#connectLogs(machine);
     this.#attach(storage, machine);
     this.#applyOutputs();
+  }
+
+  #connectLogs(machine: SiteMachine): readonly ServerConnection[] {
+    const { connect, timeline } = this.#options;
+    if (connect === undefined) return [];
+    return machine.redLogs.nodes.map((_, partition) =>
+      connect((reply) =>
+        this.#input(
+          (current) =>
+            current.onReply(
+              reply,
+              timeline.nowMs,
+              this.clock.wallMs,
+              partition,
+            ),
+          machine,
+        ),
+      ),
+    );
   }
 
   /** Connects the storage with the machine that it stores. */
@@ -335,8 +350,9 @@ export class SimulatedSite {
   crash(downMs: number): void {
     if (this.machine === undefined || this.isSpared) return;
     this.crashes += 1;
-    this.#server?.close();
-    this.machine = this.#storage = this.#server = undefined;
+    for (const server of this.#servers) server.close();
+    this.#servers = [];
+    this.machine = this.#storage = undefined;
     this.#pausedInputs = undefined;
     this.#answers.clear();
     this.#options.disk.crash();
@@ -504,7 +520,8 @@ export class SimulatedSite {
       else if (output.kind === 'store')
         this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
-      else if (output.kind === 'request') this.#server?.request(output.request);
+      else if (output.kind === 'request')
+        this.#servers[output.partition]?.request(output.request);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
       else if (output.kind === 'retired' || output.kind === 'forked')

@@ -1,6 +1,6 @@
 /**
- * The engine of the red log that `cluster.json` names, and the connection to
- * etcd.
+ * The engine of the red logs that `cluster.json` names, and the connections to
+ * etcd, one for each log.
  */
 import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
@@ -16,9 +16,23 @@ import type { ServerReply, ServerRequest } from '../../log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../messages/message-schemas.ts';
 import type { RedGeneration } from './red-generation.ts';
-import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
+import {
+  readEtcdServers,
+  type EtcdRedLog,
+  type RedLogSettings,
+} from './red-log-settings.ts';
 
-/** The state of the red log's server, for operators. */
+/** What `cluster.json` says about the red logs. */
+interface RedLogFile {
+  readonly redLog: RedLogSettings;
+  readonly partitions: readonly {
+    readonly name: string;
+    /** The servers of its own log. Default: those of `main` */
+    readonly redLog?: EtcdRedLog;
+  }[];
+}
+
+/** The state of the server of the red log of `main`, for operators. */
 export interface RedLogStatus {
   readonly engine: 'built-in' | 'etcd';
   /**
@@ -41,19 +55,35 @@ export interface RedLogStatus {
 export interface RedLogParts {
   readonly generation: number;
   readonly redLog: RedLogEngine;
-  readonly request?: (request: ServerRequest) => void;
+  readonly request?: (request: ServerRequest, partition: number) => void;
 }
 
 export class NodeRedLog {
   readonly #settings: RedLogSettings;
+  /** The settings of each log and their field, if servers keep the logs. */
+  readonly #servedBy: readonly {
+    readonly field: string;
+    readonly settings: EtcdRedLog;
+  }[];
   readonly #deployment: string;
   #grpc: GrpcModule | undefined;
-  #servers: EtcdServers | undefined;
-  #adapter: EtcdAdapter | undefined;
+  #servers: readonly EtcdServers[] = [];
+  #adapters: EtcdAdapter[] = [];
   #size: Partial<RedLogStatus> = {};
 
-  constructor(settings: RedLogSettings, deployment: string) {
-    this.#settings = settings;
+  constructor({ redLog, partitions }: RedLogFile, deployment: string) {
+    this.#settings = redLog;
+    this.#servedBy =
+      redLog.engine === 'etcd'
+        ? [undefined, ...partitions].map((partition) =>
+            partition?.redLog === undefined
+              ? { field: 'redLog', settings: redLog }
+              : {
+                  field: `partitions.${partition.name}.redLog`,
+                  settings: partition.redLog,
+                },
+          )
+        : [];
     this.#deployment = deployment;
   }
 
@@ -66,7 +96,7 @@ export class NodeRedLog {
   get status(): RedLogStatus {
     return {
       engine: this.#settings.engine,
-      ...this.#adapter?.status,
+      ...this.#adapters[0]?.status,
       ...this.#size,
     };
   }
@@ -86,7 +116,9 @@ export class NodeRedLog {
    */
   async load(): Promise<void> {
     if (this.#settings.engine !== 'etcd') return;
-    this.#servers = readEtcdServers(this.#settings);
+    this.#servers = this.#servedBy.map(({ field, settings }) =>
+      readEtcdServers(settings, field),
+    );
     this.#grpc = await loadGrpc();
   }
 
@@ -106,29 +138,32 @@ export class NodeRedLog {
     return {
       generation,
       redLog,
-      request: (request) => this.#adapter?.send(request as EtcdRequest),
+      request: (request, partition) =>
+        this.#adapters[partition]?.send(request as EtcdRequest),
     };
   }
 
   /**
-   * Connects to the servers, if there are any. `onReply` gets their replies.
+   * Connects each log to its servers, if there are any. `onReply` gets their
+   * replies.
    */
-  connect(onReply: (reply: ServerReply) => void): void {
-    if (this.#grpc === undefined || this.#servers === undefined) return;
-    const adapter = (this.#adapter = new EtcdAdapter(
-      this.#grpc,
-      this.#servers,
-      (reply) => {
-        if (this.#adapter !== adapter) return;
-        if (reply.kind === 'etcd.status') this.#noteSize(reply);
-        onReply(reply);
-      },
-    ));
+  connect(onReply: (reply: ServerReply, partition: number) => void): void {
+    const grpc = this.#grpc;
+    if (grpc === undefined) return;
+    this.#adapters = this.#servers.map((servers, partition) => {
+      const adapter = new EtcdAdapter(grpc, servers, (reply) => {
+        if (this.#adapters[partition] !== adapter) return;
+        if (reply.kind === 'etcd.status' && partition === 0)
+          this.#noteSize(reply);
+        onReply(reply, partition);
+      });
+      return adapter;
+    });
   }
 
   disconnect(): void {
-    this.#adapter?.close();
-    this.#adapter = undefined;
+    for (const adapter of this.#adapters) adapter.close();
+    this.#adapters = [];
   }
 
   #noteSize({

@@ -46,33 +46,34 @@ export function parseRedLog(
   value: unknown,
   names: readonly string[],
   path: string,
+  field = 'redLog',
 ): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
   checkField(
     isRecord(value),
-    'redLog',
+    field,
     `must be an object, as ${example}, got ${show(value)}`,
   );
   const engine = ENGINES.find((name) => name === value['engine']);
   const engines = ENGINES.map(show).join(', ');
   checkField(
     engine !== undefined,
-    'redLog.engine',
+    `${field}.engine`,
     `must be one of ${engines}, got ${show(value['engine'])}`,
   );
   const isLed = engine !== 'etcd' || !('leader' in value);
   checkField(
     isLed,
-    'redLog.leader',
+    `${field}.leader`,
     'must be left out with etcd, whose servers elect their leader',
   );
-  checkFields('redLog', value, FIELDS[engine]);
-  if (engine === 'etcd') return parseEtcd(value, path);
+  checkFields(field, value, FIELDS[engine]);
+  if (engine === 'etcd') return parseEtcd(value, path, field);
   const { leader } = value;
   const isSite = typeof leader === 'string' && names.includes(leader);
   checkField(
     isSite,
-    'redLog.leader',
+    `${field}.leader`,
     `must be one of ${names.join(', ')}, got ${show(leader)}`,
   );
   return { engine, leader };
@@ -81,21 +82,22 @@ export function parseRedLog(
 function parseEtcd(
   value: Readonly<Record<string, unknown>>,
   path: string,
+  field: string,
 ): EtcdRedLog {
   const { endpoints, tls, user, passwordFile } = value;
   const rule = 'must be addresses, as ["https://10.0.1.9:2379"]';
   checkField(
     Array.isArray(endpoints) && endpoints.length > 0,
-    'redLog.endpoints',
+    `${field}.endpoints`,
     `${rule}, got ${show(endpoints)}`,
   );
   const urls = endpoints.map((endpoint, index) =>
-    parseEndpoint(`redLog.endpoints[${index}]`, endpoint),
+    parseEndpoint(`${field}.endpoints[${index}]`, endpoint),
   );
-  const readPath = (field: string, name: unknown): string => {
+  const readPath = (pathField: string, name: unknown): string => {
     checkField(
       isNonEmptyString(name),
-      field,
+      pathField,
       `must be the path of a file, got ${show(name)}`,
     );
     return resolve(dirname(path), name);
@@ -103,10 +105,11 @@ function parseEtcd(
   const isUser = user === undefined || isNonEmptyString(user);
   checkField(
     isUser,
-    'redLog.user',
+    `${field}.user`,
     `must be the name of a user of etcd, got ${show(user)}`,
   );
-  const missing = user === undefined ? 'redLog.user' : 'redLog.passwordFile';
+  const missing =
+    user === undefined ? `${field}.user` : `${field}.passwordFile`;
   const areBoth = (user === undefined) === (passwordFile === undefined);
   checkField(
     areBoth,
@@ -116,10 +119,10 @@ function parseEtcd(
   return {
     engine: 'etcd',
     endpoints: urls,
-    ...(tls !== undefined && { tls: parseTls(tls, urls, readPath) }),
+    ...(tls !== undefined && { tls: parseTls(tls, urls, readPath, field) }),
     ...(user !== undefined && {
       user,
-      passwordFile: readPath('redLog.passwordFile', passwordFile),
+      passwordFile: readPath(`${field}.passwordFile`, passwordFile),
     }),
   };
 }
@@ -149,17 +152,18 @@ function parseTls(
   value: unknown,
   endpoints: readonly string[],
   readPath: (field: string, name: unknown) => string,
+  field: string,
 ): NonNullable<EtcdRedLog['tls']> {
   checkField(
     isRecord(value),
-    'redLog.tls',
+    `${field}.tls`,
     `must be an object with ca, certificate and key, got ${show(value)}`,
   );
-  checkFields('redLog.tls', value, TLS_FIELDS);
+  checkFields(`${field}.tls`, value, TLS_FIELDS);
   const plain = endpoints.find((endpoint) => endpoint.startsWith('http:'));
   checkField(
     plain === undefined,
-    'redLog.endpoints',
+    `${field}.endpoints`,
     `must begin with https: with redLog.tls, got "${plain}"`,
   );
   const missing = (['certificate', 'key'] as const).find(
@@ -170,12 +174,12 @@ function parseTls(
     (value['certificate'] ?? value['key']) !== undefined
   )
     throw invalidFieldError(
-      `redLog.tls.${missing}`,
+      `${field}.tls.${missing}`,
       'must be set too: a certificate and its key belong together',
     );
   const set = TLS_FIELDS.filter((name) => value[name] !== undefined);
   return Object.fromEntries(
-    set.map((name) => [name, readPath(`redLog.tls.${name}`, value[name])]),
+    set.map((name) => [name, readPath(`${field}.tls.${name}`, value[name])]),
   );
 }
 
@@ -183,24 +187,31 @@ function parseTls(
  * Returns how to reach etcd. It reads the files that the settings name now, and
  * again before each connection.
  *
+ * @param field the field of `cluster.json` that has the settings
  * @throws CorrectableError `INVALID_ARGUMENT` that names the field
  */
-export function readEtcdServers(settings: EtcdRedLog): EtcdServers {
+export function readEtcdServers(
+  settings: EtcdRedLog,
+  field = 'redLog',
+): EtcdServers {
   const { endpoints } = settings;
   return {
     endpoints,
-    ...readSecrets(settings),
-    readSecrets: () => readSecrets(settings),
+    ...readSecrets(settings, field),
+    readSecrets: () => readSecrets(settings, field),
   };
 }
 
-function readSecrets({ tls, user, passwordFile }: EtcdRedLog): EtcdSecrets {
+function readSecrets(
+  { tls, user, passwordFile }: EtcdRedLog,
+  settingsField: string,
+): EtcdSecrets {
   const read = (field: string, path: string): Buffer => {
     try {
       return Buffer.from(readTextFile(path));
     } catch (error) {
       throw invalidFieldError(
-        `redLog.${field}`,
+        `${settingsField}.${field}`,
         `cannot be read: ${(error as Error).message}`,
       );
     }

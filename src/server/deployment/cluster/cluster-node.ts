@@ -430,7 +430,9 @@ export class ClusterNode {
     driver.start();
     for (const name of this.links.peers)
       this.#noteConnected(name, this.links.isConnected(name));
-    this.#resources.redLog.connect((reply) => driver.onReply(reply));
+    this.#resources.redLog.connect((reply, partition) =>
+      driver.onReply(reply, partition),
+    );
     this.#transfers?.setStorage(storage);
   }
 

@@ -59,7 +59,7 @@ export class NodeResources {
       this.keys.sessionKey,
       service.contract.name,
     );
-    this.redLog = new NodeRedLog(this.file.redLog, this.keys.deployment);
+    this.redLog = new NodeRedLog(this.file, this.keys.deployment);
     this.codec = new EnvelopeCodec(this.redLog.messages);
     this.onAlarm = this.alarms.noteBefore(options.onAlarm);
     if (this.partitions.count > 1)

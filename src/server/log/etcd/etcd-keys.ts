@@ -4,6 +4,7 @@
  * the epoch of the start that has proposed it, and the number of its last
  * record in that start. A node that restarts knows how many records of a start
  * it has, and so where to read on, though it may have a part of a group only.
+ * The log of another partition than `main` has `red-<ordinal>` instead of `red`.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
@@ -24,14 +25,16 @@ export class EtcdKeys {
   readonly groups: EtcdKeyRange;
   /** How far the log was trimmed: the largest one counts. */
   readonly trims: EtcdKeyRange;
-  /** All keys of the logs before the last `restore-red`. */
+  /** All keys of all logs before the last `restore-red`. */
   readonly earlier: readonly EtcdKeyRange[];
   readonly #groupPrefix: string;
   readonly #trimPrefix: string;
 
-  constructor({ deployment, generation }: EtcdLogPlace) {
-    this.#groupPrefix = `/${deployment}/${generation}/red/`;
-    this.#trimPrefix = `/${deployment}/${generation}/trimmed/`;
+  /** @param partition the ordinal of the partition whose log it is */
+  constructor({ deployment, generation }: EtcdLogPlace, partition = 0) {
+    const suffix = partition === 0 ? '' : `-${partition}`;
+    this.#groupPrefix = `/${deployment}/${generation}/red${suffix}/`;
+    this.#trimPrefix = `/${deployment}/${generation}/trimmed${suffix}/`;
     this.groups = {
       key: this.#groupPrefix,
       end: getPrefixEnd(this.#groupPrefix),

@@ -128,7 +128,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       { entries, ...options },
       place.markEvery ?? DEFAULT_MARK_EVERY,
     ));
-    const keys = (this.#keys = new EtcdKeys(place));
+    const keys = (this.#keys = new EtcdKeys(place, options.partition));
     const calls = (this.#calls = new EtcdCalls((request) =>
       this.#outputs.push({ kind: 'request', request }),
     ));

@@ -40,6 +40,20 @@ test('a red log on etcd → addresses, and files beside the cluster file', () =>
   expect(parseClusterFile(withEtcd({}), '/cluster.json').redLog).toMatchObject({ engine: 'etcd' });
 });
 
+test('partitions → in the order of their names, with their leaders, voters and servers', () => {
+  const partitions = { us: { leader: 'frankfurt' }, eu: { leader: 'ireland', voters: ['frankfurt', 'ireland'] } };
+  // All sites as voters are the same as none named, since sites may join.
+  expect(parseClusterFile({ ...VALID, partitions }, '/cluster.json').partitions).toEqual([
+    { name: 'eu', leader: 'ireland' },
+    { name: 'us', leader: 'frankfurt' },
+  ]);
+  const own = { us: { redLog: { engine: 'etcd', endpoints: ['http://a:1'] } }, eu: {} };
+  expect(parseClusterFile({ ...withEtcd({}), partitions: own }, '/cluster.json').partitions).toEqual([
+    { name: 'eu', leader: 'ireland' },
+    { name: 'us', leader: 'ireland', redLog: { engine: 'etcd', endpoints: ['http://a:1'] } },
+  ]);
+});
+
 test('the files of a red log on etcd → their contents; one that is missing is named', () => {
   const folder = temporaryFolder();
   for (const name of ['ca.pem', 'password']) writeFileSync(join(folder, name), `${name}\n`);
@@ -65,8 +79,17 @@ test.each<readonly [object | null, string]>([
   [null, 'the file must be a JSON object'],
   [{ ...VALID, keyfile: 'x' }, 'unknown field "keyfile". Did you mean "keyFile"?'],
   [{ ...VALID, partitions: [] }, 'partitions must be an object with a leader for each name'],
-  [{ ...VALID, partitions: { us: { leader: 'ohio' } } }, "partitions.us.leader: 'ohio' is not one of ireland, frankfurt"],
-  [{ ...withEtcd({}), partitions: { us: { leader: 'ireland' } } }, 'partitions must be left out with etcd'],
+  [
+    { ...VALID, partitions: { us: { leader: 'ohio' } } },
+    "partitions.us.leader: 'ohio' is not one of ireland, frankfurt",
+  ],
+  [{ ...withEtcd({}), partitions: { us: { leader: 'ireland' } } }, 'partitions.us: unknown field "leader"'],
+  [{ ...withEtcd({}), partitions: { us: 1 } }, 'partitions.us must be an object'],
+  [{ ...withEtcd({}), partitions: { us: { redLog: VALID.redLog } } }, 'partitions.us.redLog.engine must be "etcd"'],
+  [
+    { ...withEtcd({}), partitions: { us: { redLog: { ...ETCD, endpoints: [] } } } },
+    'partitions.us.redLog.endpoints must be addresses',
+  ],
   [{ ...VALID, sites: {} }, 'sites must name at least one site'],
   [{ ...VALID, sites: { '1': SITES.ireland } }, 'sites: the name "1" must begin with a letter'],
   [{ ...VALID, sites: { metrics: SITES.ireland } }, 'none of health, ready, sites, metrics'],

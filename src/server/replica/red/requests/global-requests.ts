@@ -19,6 +19,7 @@ import type {
   RedRecord,
 } from '../../../records/records.ts';
 import { isCovered, type Vector } from '../../../records/vector.ts';
+import { isActingFor } from '../../core/acting-site.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import {
   findReadName,
@@ -258,10 +259,7 @@ export class GlobalRequests implements SiteProgress {
   }
 
   isLeader(partition: number): boolean {
-    const { redLeader, redLogs, site } = this.#core.options;
-    const leader =
-      partition === 0 ? redLeader : redLogs?.[partition - 1]?.leader;
-    return leader === site;
+    return isActingFor(this.#core.options, partition);
   }
 
   isReachable(partition: number): boolean {

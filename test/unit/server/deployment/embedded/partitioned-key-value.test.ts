@@ -59,6 +59,6 @@ test.each([
   ['commit', { reads: [{ key: 'us/ann', version: '' }], writes: [] }, 0],
 ] as const)('%s %j → its home is the log %i', (name, args, home) => {
   const partitions = createPartitions(keyValueService, { us: {} });
-  const { partitionBy }: { partitionBy?: string } = keyValue.operations[name];
+  const { partitionBy }: { partitionBy?: string | undefined } = keyValue.operations[name];
   expect(partitions.homeOf({ partition: undefined, partitionBy }, args)).toBe(home);
 });

@@ -1,0 +1,15 @@
+import type { ReplicaOptions } from './replica-port.ts';
+
+/**
+ * Whether this site does for a red log what one site has to do: the leader of
+ * the log, or the first member if servers order its records.
+ *
+ * @param partition the ordinal of the partition whose log it is
+ */
+export function isActingFor(
+  { site, origins, redLeader, redLogs }: ReplicaOptions,
+  partition: number,
+): boolean {
+  const leader = partition === 0 ? redLeader : redLogs?.[partition - 1]?.leader;
+  return site === (leader ?? origins.members[0]);
+}
