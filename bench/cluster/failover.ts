@@ -14,7 +14,7 @@ import { processorTimeUs } from '../load/processor-time.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
 import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
-import { Writer, longestWaitSeconds } from './writer.ts';
+import { countPerStep, Writer, longestWaitSeconds } from './writer.ts';
 
 const FULL = { kills: 20, rows: 1_000_000 };
 const QUICK = { kills: 2, rows: 20_000 };
@@ -23,6 +23,8 @@ const QUICK = { kills: 2, rows: 20_000 };
 const CONNECT_MS = 500;
 /** How long clients write before a kill, and again after it. The two periods are compared. */
 const WINDOW_MS = 3000;
+/** Acknowledged writes are counted in steps of this length, so that a plot shows them over time. */
+const STEP_MS = 100;
 /** The number of clients of the killed site. The next constant is that of each other site. */
 const VICTIMS = 2;
 const OTHERS = 1;
@@ -52,6 +54,15 @@ export interface KillRow {
 
 type Figure = Exclude<keyof KillRow, 'site'>;
 
+/** The acknowledged writes of each step around a kill. The kill is in the middle. */
+export interface Timeline {
+  readonly stepMs: number;
+  /** Those of the clients of the killed site. */
+  readonly away: readonly number[];
+  /** Those of the clients of other sites. */
+  readonly elsewhere: readonly number[];
+}
+
 export const failover: Bench = {
   name: 'failover',
   about: "how long writes are away after a site's process is killed, and whether one is lost or applied twice",
@@ -75,12 +86,13 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     }
     progress('compares what the sites have with what was acknowledged');
     const rows: KillRow[] = [];
-    for (const { accounts, ...times } of measured) rows.push({ ...times, ...(await verify(cluster, accounts)) });
+    for (const { accounts, timeline: _, ...times } of measured)
+      rows.push({ ...times, ...(await verify(cluster, accounts)) });
     return {
       rounds: kills,
       rows: rows.map((row) => ({ ...row, rows: rowCount })),
       bars: computeGoalResults(rows),
-      samples: rows,
+      samples: rows.map((row, kill) => ({ ...row, timeline: measured[kill]?.timeline })),
       flags: serverFlags(),
     };
   } finally {
@@ -160,6 +172,7 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   await Promise.all(clients.map(({ client }) => client.close()));
   const find = (isVictim: boolean): Writer[] =>
     clients.filter(({ site }) => (site === victim) === isVictim).map(({ writer }) => writer);
+  const steps = { fromMs: killedAtMs - WINDOW_MS, stepMs: STEP_MS, count: (2 * WINDOW_MS) / STEP_MS };
   return {
     site: victim,
     awaySeconds: longestWaitSeconds(find(true), killedAtMs),
@@ -167,6 +180,7 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
     undisturbedSeconds: longestWaitSeconds(find(false), fromMs, killedAtMs),
     backSeconds: rounded(backSeconds),
     backProcessorSeconds: rounded(processorUs / 1e6),
+    timeline: { stepMs: STEP_MS, away: countPerStep(find(true), steps), elsewhere: countPerStep(find(false), steps) },
     accounts: clients.map(({ name, writer: { acknowledged, unknown } }) => ({ name, acknowledged, unknown })),
   };
 }
@@ -202,7 +216,10 @@ interface Account {
 }
 
 /** The result of a kill before the accounts are compared. */
-type Measured = Omit<KillRow, keyof Totals> & { readonly accounts: readonly Account[] };
+interface Measured extends Omit<KillRow, keyof Totals> {
+  readonly timeline: Timeline;
+  readonly accounts: readonly Account[];
+}
 
 function openClient(urls: readonly string[]): Client<RedBlueLevels> {
   const [first, ...others] = urls as [string, ...string[]];

@@ -43,6 +43,11 @@ export class Writer {
     this.#isStopped = true;
   }
 
+  /** Returns how many writes were acknowledged between two moments. */
+  countBetween(fromMs: number, untilMs: number): number {
+    return this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs).length;
+  }
+
   /** Returns the longest time without an acknowledged write between two moments. */
   longestGapMs(fromMs: number, untilMs: number): number {
     const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
@@ -54,4 +59,19 @@ export class Writer {
 /** Returns the longest time that a client waited for an acknowledged write. */
 export function longestWaitSeconds(writers: readonly Writer[], fromMs: number, untilMs = Infinity): number {
   return rounded(Math.max(...writers.map((writer) => writer.longestGapMs(fromMs, untilMs))) / 1000);
+}
+
+/** A period in steps of equal length. */
+export interface Steps {
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly count: number;
+}
+
+/** Returns how many writes of all writers were acknowledged in each step of a period. */
+export function countPerStep(writers: readonly Writer[], { fromMs, stepMs, count }: Steps): number[] {
+  return Array.from({ length: count }, (_, step) => {
+    const startMs = fromMs + step * stepMs;
+    return writers.reduce((sum, writer) => sum + writer.countBetween(startMs, startMs + stepMs), 0);
+  });
 }
