@@ -4,7 +4,10 @@
  * sent twice.
  */
 import { atLeast, limitTime, estimate, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
-import { spread } from '../harness/statistics.ts';
+import { groupBy } from '../harness/group-by.ts';
+import { median, spread } from '../harness/statistics.ts';
+import { fitLine } from '../harness/fit-line.ts';
+import { UPDATE_SHARES } from '../../demo/shared/speculation/workload.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Mix } from './divergence.ts';
 import type { System } from './messages.ts';
@@ -100,6 +103,7 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
     twoRequestsBytes: Math.round(spread(bytes('C1 + C2')).median),
     twoRequestsOfDriverBytes: Math.round(spread(bytes('CC2 twice')).median),
     overhead: overhead('CC2'),
+    unconfirmedOverhead: estimate(computeUnconfirmed(workload, samples), LOOKS),
     twoRequestsOverhead: overhead('C1 + C2'),
     twoRequestsOfDriverOverhead: overhead('CC2 twice'),
     divergence: estimate(
@@ -107,6 +111,29 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
       LOOKS,
     ),
   };
+}
+
+/**
+ * Returns by how much the bytes of an operation would grow without confirmations, for each round. The nodes always
+ * confirm, so this is computed: a read in a setting sends the more bytes, the more of its views differ. The line through
+ * all settings of a round shows what a read sends if all views differ, which is what it sends without confirmations.
+ */
+function computeUnconfirmed(workload: Cell['workload'], samples: readonly Sample[]): number[] {
+  const bytesOf = (round: readonly Sample[], kind: Kind, isIts: (sample: Sample) => boolean): number =>
+    median(round.filter((sample) => sample.kind === kind && isIts(sample)).map(({ bytesPerOp }) => bytesPerOp));
+  return groupBy(samples, ({ round }) => String(round)).map((round) => {
+    const points = round
+      .filter(({ kind }) => kind === 'CC2')
+      .map((sample) => {
+        const isSameCell = ({ workload: w, distribution, driven: isDriven }: Sample): boolean =>
+          w === sample.workload && distribution === sample.distribution && isDriven === sample.driven;
+        const added = sample.bytesPerOp - bytesOf(round, 'C1', isSameCell);
+        return { x: sample.divergence ?? 0, y: added / (1 - UPDATE_SHARES[sample.workload]) };
+      });
+    const { slope, intercept } = fitLine(points);
+    const isOfWorkload = (sample: Sample): boolean => sample.workload === workload;
+    return ((intercept + slope) * (1 - UPDATE_SHARES[workload])) / bytesOf(round, 'C1', isOfWorkload);
+  });
 }
 
 export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
@@ -130,6 +157,8 @@ export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
     ...rows
       .filter(({ distribution }) => distribution === 'zipfian')
       .map((row) => reported(`bytes-overhead-${row.workload}-zipfian`, row.overhead, 'fraction')),
+    reported('bytes-overhead-unconfirmed-A', a.unconfirmedOverhead, 'fraction'),
+    reported('bytes-overhead-unconfirmed-B', b.unconfirmedOverhead, 'fraction'),
     reported('two-requests-overhead-A', a.twoRequestsOverhead, 'fraction'),
     reported('two-requests-overhead-A-other-client', a.twoRequestsOfDriverOverhead, 'fraction'),
   ];

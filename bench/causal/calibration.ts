@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Packr } from 'msgpackr';
 import { median } from '../harness/statistics.ts';
 import { runClosedLoop, SYSTEMS, type SystemName } from './systems/closed-loop.ts';
-import { fitLine } from './curves.ts';
+import { fitLine } from '../harness/fit-line.ts';
 import type { Execution } from './systems/queueing-network.ts';
 import { NOMINAL_TIMES, type Line, type ServiceTimes } from './systems/service-times.ts';
 import { DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';

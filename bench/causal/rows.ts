@@ -1,7 +1,8 @@
 /** The rows that are written for each closed loop, and functions that read them. */
 import { rounded } from '../harness/statistics.ts';
 import type { LoopResult, SystemName } from './systems/closed-loop.ts';
-import { fitLine, interpolate, type CurvePoint, type LineFit } from './curves.ts';
+import { fitLine, type CurvePoint, type LineFit } from '../harness/fit-line.ts';
+import { interpolate } from './curves.ts';
 import type { Curve, FigureName } from './settings.ts';
 
 export interface Row {

@@ -1,7 +1,8 @@
 /** The queueing model of the benchmark `causal`, and what is read out of its curves. */
 import { describe, expect, test } from 'vitest';
 import { runClosedLoop, SYSTEMS, type LoopOptions } from '../../../bench/causal/systems/closed-loop.ts';
-import { findCrossing, fitLine, interpolate } from '../../../bench/causal/curves.ts';
+import { findCrossing, interpolate } from '../../../bench/causal/curves.ts';
+import { fitLine } from '../../../bench/harness/fit-line.ts';
 import { countBytes, measureMessage } from '../../../bench/causal/systems/message-size.ts';
 import { QueueingNetwork } from '../../../bench/causal/systems/queueing-network.ts';
 import { NOMINAL_TIMES, type ServiceTimes } from '../../../bench/causal/systems/service-times.ts';
