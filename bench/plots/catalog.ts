@@ -1,12 +1,12 @@
 /** Lists the plots of each result. They are drawn only from its results file. */
-import type { Report } from '../harness/results.ts';
+import { readResult, type Report } from '../harness/results.ts';
 import { drawCausal } from './causal.ts';
 import { drawPage } from './page.ts';
 import { drawPartitions } from './partitions.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
-import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
+import { drawLatency, drawQuoddy, drawShops, drawThroughput } from './sites.ts';
 import { drawPostgresReads, drawPostgresSessions } from './postgres.ts';
 import { drawSpeculation } from './speculation.ts';
 import { drawBytes, drawDivergence, drawEnqueues, drawQueueBytes, drawReadLoad, drawReads } from './stores.ts';
@@ -40,8 +40,8 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'red-near-users': drawPartitions,
   transactions: drawTransactions,
   causal: drawCausal,
-  tpcw: drawShop,
-  rubis: drawShop,
+  // Both shops share one plot.
+  tpcw: (report) => drawShops(report, readResult('rubis')),
   quoddy: drawQuoddy,
   core: drawCore,
   wire: drawWire,

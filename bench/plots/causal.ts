@@ -21,7 +21,7 @@ const COLORS = { 'two rounds': BLUE, 'one round': VIOLET, 'CC-LO': ORANGE };
 
 const MODEL =
   'A queueing model, not a network: each of the 32 partitions of a site works on one message at a time, for the time that was measured for it here. A message takes 0.05 ms within a site and 35 ms to another. Clients have no pauses and take no time.';
-const ONE_SEED = 'One run for each point.';
+const ONE_SEED = 'One run for each dot. Numbers at dots are clients of a site.';
 
 interface Samples extends Measured {
   readonly load: readonly number[];
@@ -71,7 +71,7 @@ function drawPutCost(report: Report): Figure {
   const of = (name: string): string => barOf(report, name).value.toFixed(2);
   return intervalsFigure({
     title: `From 8 to 256 clients, a put costs ${of('put-cost-growth')} times as much, and one of CC-LO ${of('put-cost-growth-cc-lo')} times`,
-    note: 'What all servers of a site work for one put with 256 clients, divided by 8 clients. The code of the partitions was timed in each run, on two shared processors. Dots are medians of the seeds, lines their 95 % intervals; the red tick is our target. The last row compares the time of a put at half of the peak of CC-LO, by the queueing model.',
+    note: 'What all servers of a site work for one put with 256 clients, divided by 8 clients. The code of the partitions was timed in each run, on two shared processors. Dots are medians of the seeds, lines their 95 % intervals. The last row compares the time of a put at half of the peak of CC-LO, by the queueing model.',
     see: 'A put of CC-LO collects the reads that have missed something, from all partitions of which its client has read. With more clients there are more of them. Our put asks no other partition.',
     axis: 'ratio (log scale)',
     better: 'lower',
@@ -94,7 +94,7 @@ function drawIds(rows: readonly Row[]): Figure {
   const last = cclo.at(-1);
   return linesFigure({
     title: `With ${last?.clients} clients, a put of CC-LO collects ${short(last?.ids ?? NaN)} ids of reads, ${short(last?.distinctIds ?? NaN)} of them distinct`,
-    note: `Mean of the puts of a run, counted. A line fits all ids with R² = ${all.rSquared.toFixed(3)} and ${short(all.slope)} ids a client, distinct ones with R² = ${distinct.rSquared.toFixed(3)} and ${short(distinct.slope)}. The paper has 1,023 ids with 270 clients, 267 of them distinct, on 45 partitions. One site with 32 partitions, ${ONE_SEED.toLowerCase()}`,
+    note: `Mean of the puts of a run, counted. A line fits all ids with R² = ${all.rSquared.toFixed(3)} and ${short(all.slope)} ids a client, distinct ones with R² = ${distinct.rSquared.toFixed(3)} and ${short(distinct.slope)}. The paper has 1,023 ids with 270 clients, 267 of them distinct, on 45 partitions. One site with 32 partitions, one run for each dot.`,
     see: 'The number of ids grows with the number of clients, as the paper proves that it must. A put of the causal store collects none.',
     colors: { 'all ids': ORANGE, 'distinct ids': VIOLET },
     x: { label: 'clients' },
@@ -194,6 +194,7 @@ function createPoints(
       x: row.perSecond / 1_000,
       y: row[y],
       panel,
+      label: row.clients,
     })),
   );
 }

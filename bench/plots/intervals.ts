@@ -1,6 +1,6 @@
 /** Draws a dot for each figure, with its interval, in one row for each setting. */
 import * as Plot from '@observablehq/plot';
-import { BACK, BESIDE, BLUE, figure, INK, logAxis, logTicks, RED, short, type Figure, type Texts } from './svg.ts';
+import { BACK, BESIDE, BLUE, figure, INK, logAxis, logTicks, short, type Figure, type Texts } from './svg.ts';
 
 /** A figure with its interval. */
 export interface Dot {
@@ -9,8 +9,10 @@ export interface Dot {
   readonly value: number;
   readonly low?: number | undefined;
   readonly high?: number | undefined;
-  /** A goal to mark. */
-  readonly aim?: number | null | undefined;
+  /** The best value that is possible, to mark it. */
+  readonly best?: number;
+  /** Its group of rows, if there are several. Groups have the same rows. */
+  readonly group?: string;
   /** Default: blue. */
   readonly color?: string;
   /** The position of the number: above the dot if the row has other dots to its right. Default: beside the interval */
@@ -34,6 +36,10 @@ export interface Intervals extends Texts {
 const WIDTH = 760;
 const ROW_PX = 30;
 const LETTER_PX = 6.6;
+/** The height of a line of text above the rows. */
+const HEAD_PX = 18;
+/** The share of the height between groups. */
+const GROUP_GAP = 0.25;
 /** The share of the axis that a number covers. */
 const NUMBER_SHARE = 0.1;
 const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } as const;
@@ -42,8 +48,9 @@ const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } 
 export function intervalsFigure({ axis, better, scale, reference, legend, dots, ...texts }: Intervals): Figure {
   const rows = [...new Set(dots.map(({ label }) => label))];
   const all = dots.map((dot) => ({ ...dot, low: dot.low ?? dot.value, high: dot.high ?? dot.value }));
-  const aims = all.filter(({ aim }) => typeof aim === 'number');
-  const ends = [...all.flatMap(({ low, high }) => [low, high]), ...aims.map(({ aim }) => aim as number)];
+  const groups = [...new Set(dots.flatMap(({ group }) => group ?? []))];
+  const best = all.filter((dot) => dot.best !== undefined);
+  const ends = all.flatMap(({ low, high, best: mark }) => [low, high, mark ?? low]);
   if (reference !== undefined) ends.push(reference.at);
   const isLog = scale === 'log';
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
@@ -54,18 +61,24 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
     ((isLog ? Math.log(value) : value) - (from ?? 0)) / ((to ?? 1) - (from ?? 0));
   const label = better === undefined ? axis : `${axis}   ${ARROWS[better]}`;
   const colorOf = ({ color = BLUE }: Dot): string => color;
-  /** Returns whether a goal or the reference line is just beyond the interval, at the position of the number. */
-  const isCrowded = ({ high: end, aim }: (typeof all)[number]): boolean =>
-    [aim, reference?.at].some(
-      (mark) => typeof mark === 'number' && mark > end && shareOf(mark) < shareOf(end) + NUMBER_SHARE,
+  /** Returns whether a mark is just beyond the interval, at the position of the number. */
+  const isCrowded = ({ high: end, best: mark }: (typeof all)[number]): boolean =>
+    [mark, reference?.at].some(
+      (other) => other !== undefined && other > end && shareOf(other) < shareOf(end) + NUMBER_SHARE,
     );
-  const beside = all.filter(({ number }) => number === undefined);
-  const at = { y: 'label', fill: colorOf } as const;
+  const placeOf = (dot: (typeof all)[number]): 'above' | 'before' | 'after' => {
+    if (dot.number !== undefined || !isCrowded(dot)) return dot.number ?? 'after';
+    return shareOf(dot.low) < NUMBER_SHARE ? 'above' : 'before';
+  };
+  const place = { y: 'label', ...(groups.length > 0 && { fy: 'group' }) } as const;
+  const at = { ...place, fill: colorOf } as const;
+  const above = [reference, legend, groups[0]].filter((part) => part !== undefined).length * HEAD_PX;
+  const groupPx = rows.length * ROW_PX;
   const halo = { stroke: BACK, strokeWidth: 4, paintOrder: 'stroke' } as const;
   return figure(texts, {
     width: WIDTH,
-    height: 70 + rows.length * ROW_PX + (legend === undefined ? 0 : 20),
-    marginTop: 8 + (reference === undefined ? 0 : 16) + (legend === undefined ? 0 : 20),
+    height: 50 + above + groupPx * (groups.length > 1 ? (groups.length - GROUP_GAP) / (1 - GROUP_GAP) : 1),
+    marginTop: 8 + above,
     marginLeft: 24 + Math.max(...rows.map(({ length }) => length)) * LETTER_PX,
     marginRight: 64,
     x: {
@@ -73,19 +86,26 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
       domain,
     },
     y: { label: null, domain: rows, tickSize: 0 },
+    ...(groups.length > 0 && { fy: { domain: groups, axis: null, paddingInner: GROUP_GAP, paddingOuter: 0 } }),
     marks: [
       ...(isLog ? logAxis('x', logTicks(...domain), label) : []),
       ...(reference === undefined ? [] : line(reference)),
-      ...keys(legend ?? {}, reference === undefined ? -14 : -30),
-      Plot.ruleY(all, { y: 'label', x1: 'low', x2: 'high', stroke: colorOf, strokeWidth: 2.5, strokeOpacity: 0.65 }),
+      ...keys(legend ?? {}, 4 - above),
+      ...(groups.length === 0 ? [] : [names(groups)]),
+      Plot.ruleY(all, { ...place, x1: 'low', x2: 'high', stroke: colorOf, strokeWidth: 2.5, strokeOpacity: 0.65 }),
       Plot.dot(all, { ...at, x: 'value', r: 5, stroke: BACK }),
-      Plot.tickX(aims, { y: 'label', x: 'aim', stroke: RED, strokeWidth: 2.5, insetTop: 5, insetBottom: 5 }),
-      ...[
-        { of: beside.filter((dot) => !isCrowded(dot)), place: { x: 'high', dx: 9, textAnchor: 'start' } as const },
-        { of: beside.filter(isCrowded), place: { x: 'low', dx: -9, textAnchor: 'end' } as const },
-        { of: all.filter(({ number }) => number === 'above'), place: { x: 'value', dy: -11 } as const },
-      ].map(({ of, place }) =>
-        Plot.text(of, { ...at, ...halo, ...place, text: ({ value }: Dot) => short(value), fontWeight: 'bold' }),
+      Plot.tickX(best, { ...place, x: 'best', stroke: INK, strokeWidth: 2.5, insetTop: 5, insetBottom: 5 }),
+      ...(
+        [
+          ['after', { x: 'high', dx: 9, textAnchor: 'start' }],
+          ['before', { x: 'low', dx: -9, textAnchor: 'end' }],
+          ['above', { x: 'value', dy: -11 }],
+        ] as const
+      ).map(([where, options]) =>
+        Plot.text(
+          all.filter((dot) => placeOf(dot) === where),
+          { ...at, ...halo, ...options, text: ({ value }: Dot) => short(value), fontWeight: 'bold' },
+        ),
       ),
     ],
   });
@@ -94,15 +114,27 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
 function line({ at, label }: { readonly at: number; readonly label: string }): Plot.Markish[] {
   return [
     Plot.ruleX([at], { stroke: INK, strokeDasharray: '4,3' }),
-    Plot.text([label], { x: () => at, frameAnchor: 'top', dy: -10, fill: INK }),
+    Plot.text([label], { x: () => at, frameAnchor: 'top', facetAnchor: 'top', dy: -10, fill: INK }),
   ];
+}
+
+/** The name of each group above its rows. */
+function names(groups: readonly string[]): Plot.Markish {
+  return Plot.text(groups, { fy: String, frameAnchor: 'top-left', dy: -13, fill: INK, fontWeight: 'bold' });
 }
 
 /** Names in their colors above the rows. */
 function keys(legend: Readonly<Record<string, string>>, dy: number): Plot.Markish[] {
   let dx = 0;
   return Object.entries(legend).map(([name, fill]) => {
-    const mark = Plot.text([`● ${name}`], { frameAnchor: 'top-left', dx, dy, fill, fontWeight: 'bold' });
+    const mark = Plot.text([`● ${name}`], {
+      frameAnchor: 'top-left',
+      facetAnchor: 'top',
+      dx,
+      dy,
+      fill,
+      fontWeight: 'bold',
+    });
     dx += (name.length + 4) * (LETTER_PX + 0.6);
     return mark;
   });

@@ -1,7 +1,9 @@
 /** Plots of reads on PostgreSQL and its replicas, and of sessions there. */
 import type { Report } from '../harness/results.ts';
+import { spread } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
-import { barOf, rowsOf } from './read.ts';
+import { readTimelineFigure } from './read-timeline.ts';
+import { barOf, rowsOf, samplesOf } from './read.ts';
 import { BLUE, GREY, RED, short, VIOLET, type Drawn } from './svg.ts';
 
 type Range = Readonly<Record<'median' | 'min' | 'max', number>>;
@@ -12,15 +14,19 @@ interface ReadRow {
   readonly ranges: Readonly<Record<Kind, Range>>;
 }
 
-interface WayRow {
-  readonly way?: string;
-  readonly p50Ms?: number;
+interface Sample {
+  readonly transactions: Readonly<Record<'transactionMs' | 'pipelinedMs' | 'beginCommitMs', number>>;
 }
 
 const PLACES: Readonly<Record<string, string>> = {
-  'replica-1': 'replica beside the client',
-  'replica-2': 'replica 20 ms away',
+  'replica-1': 'nearest replica: beside the client',
+  'replica-2': 'nearest replica: 20 ms away',
 };
+const WAYS = {
+  transactionMs: 'transaction',
+  pipelinedMs: 'BEGIN … COMMIT, two trips',
+  beginCommitMs: 'BEGIN … COMMIT',
+} as const;
 const KINDS = [
   { kind: 'plainReplica', name: 'pg alone, replica', color: GREY },
   { kind: 'preliminary', name: 'preliminary view', color: BLUE },
@@ -33,17 +39,25 @@ export function drawPostgresReads(report: Report): Drawn {
   const dots = rows.flatMap(({ nearest = '', ranges }) =>
     KINDS.map(({ kind, name, color }): Dot => {
       const { median, min, max } = ranges[kind];
-      return { label: `${PLACES[nearest]}: ${name}`, color, value: median, low: min, high: max };
+      return { group: PLACES[nearest] ?? nearest, label: name, color, value: median, low: min, high: max };
     }),
   );
   const [near] = rows;
   const ms = (kind: Kind): string => short(near?.ranges[kind].median ?? NaN);
-  const times = rowsOf<WayRow>(report).filter(({ p50Ms }) => p50Ms !== undefined);
+  const samples = samplesOf<Sample>(report);
+  const [preliminaryMs = NaN, finalMs = NaN] = [near?.ranges.preliminary.median, near?.ranges.final.median];
   return {
+    'read-timeline': readTimelineFigure({
+      title: `One call, two views: the page shows a value after ${short(preliminaryMs)} ms instead of ${short(finalMs)} ms`,
+      note: `A read on PostgreSQL, client and replica in Ireland, primary in Virginia: medians of ${report.rounds} rounds.`,
+      see: 'The preliminary view comes from the replica beside the client, and the final one from the primary. If both are equal, the final view confirms the first one.',
+      preliminary: { ms: preliminaryMs, text: 'preliminary view: the page shows it, or works ahead' },
+      final: { ms: finalMs, text: 'final view: it confirms the first one, or corrects it' },
+    }),
     'postgres-latency': intervalsFigure({
       title: `A preliminary view from the replica after ${ms('preliminary')} ms, the final one from the primary after ${ms('final')} ms`,
       note: 'Reads of one key on PostgreSQL, client in Ireland, primary in Virginia: medians of the rounds, and their range.',
-      see: 'Each view comes as soon as a plain read of the same server. To read both delays neither.',
+      see: `Each view comes as soon as a plain read of the same server. To read both delays neither, but it costs work: under load, a client process does ${short(100 * barOf(report, 'throughput-drop-vs-two-reads').value)} % fewer reads a second than two plain reads.`,
       axis: 'milliseconds (log scale)',
       better: 'lower',
       scale: 'log',
@@ -51,16 +65,16 @@ export function drawPostgresReads(report: Report): Drawn {
       dots,
     }),
     'postgres-transactions': intervalsFigure({
-      title: `A transaction takes ${short(100 * barOf(report, 'transaction-vs-begin-commit').value)} % of the time of BEGIN … COMMIT`,
-      note: 'A transfer between two keys on PostgreSQL, client in Ireland, primary in Virginia: medians over all rounds.',
+      title: `A transaction takes ${short(100 * barOf(report, 'transaction-vs-begin-commit').value)} % of the time of BEGIN … COMMIT, and ${short(100 * barOf(report, 'transaction-vs-pipelined-begin-commit').value)} % if that takes two trips`,
+      note: 'A transfer between two keys on PostgreSQL, client in Ireland, primary in Virginia: medians of the rounds, and their range.',
       see: 'A transaction reads at the replica, and its commit is one trip. With BEGIN and COMMIT each statement is a trip, and locks are held meanwhile.',
       axis: 'milliseconds',
       better: 'lower',
-      dots: times.map(({ way = '', p50Ms = NaN }) => ({
-        label: way,
-        value: p50Ms,
-        color: way === 'transaction' ? BLUE : GREY,
-      })),
+      dots: (Object.keys(WAYS) as (keyof typeof WAYS)[]).map((way) => {
+        const rounds = samples.map(({ transactions }) => transactions[way]);
+        const { median: value, min: low, max: high } = spread(rounds);
+        return { label: WAYS[way], value, low, high, color: way === 'transactionMs' ? BLUE : GREY };
+      }),
     }),
   };
 }

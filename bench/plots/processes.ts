@@ -1,8 +1,11 @@
 /** Plots of sites that are separate processes: their cost, and how long clients wait after a kill. */
+import type { Timeline } from '../cluster/failover.ts';
 import type { Report } from '../harness/results.ts';
 import { median } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
-import { barOf, dotsOf, rowsOf } from './read.ts';
+import { linesFigure } from './lines.ts';
+import { barOf, dotsOf, rowsOf, samplesOf } from './read.ts';
+import { describeLines, spreadOf } from './spread.ts';
 import { GREY, ORANGE, short, VIOLET, type Drawn, type Figure, type Texts } from './svg.ts';
 
 const shown = (report: Report, name: string): string => short(barOf(report, name).value);
@@ -10,7 +13,7 @@ const shown = (report: Report, name: string): string => short(barOf(report, name
 export function drawCluster(report: Report): Drawn {
   const cluster = intervalsFigure({
     title: `A site in a process of its own does ${shown(report, 'blue-vs-embedded')} times the blue writes of one that shares a process`,
-    note: 'One of three sites on one machine, with 64 operations in flight and data on a disk. Dots are medians, lines their 95 % intervals; red ticks are our targets.',
+    note: 'One of three sites on one machine, with 64 operations in flight and data on a disk. Dots are medians, lines their 95 % intervals.',
     see: `Messages between processes are encrypted. A red operation with its log on etcd takes ${shown(report, 'red-latency-vs-etcd')} times as long as etcd and the trip to the site.`,
     axis: 'ratio (log scale)',
     scale: 'log',
@@ -42,9 +45,10 @@ const COLORS: Readonly<Record<Wait, string>> = {
   backSeconds: VIOLET,
 };
 
+/** Describes the check of the benchmark, which a plot of times cannot show. */
 function describeLoss(report: Report): string {
-  const count = barOf(report, 'lost').value;
-  return count === 0 ? 'no write is lost' : `${count} writes are lost`;
+  const [lost, repeated] = ['lost', 'repeated'].map((name) => barOf(report, name).value);
+  return `At the end, the benchmark compares all sites with the confirmed writes: ${lost} are missing, and ${repeated} were applied twice.`;
 }
 
 /** A row for each wait: its median over all kills, the shortest and the longest. */
@@ -67,19 +71,46 @@ export function drawFailover(report: Report): Drawn {
     backSeconds: 'start of the killed process',
   };
   const failover = killsFigure(report, labels, {
-    title: `After a site is killed, its clients write again within ${shown(report, 'blue-away-seconds-max')} s, and ${describeLoss(report)}`,
+    title: `After a site is killed, its clients write again within ${shown(report, 'blue-away-seconds-max')} s, and its process serves again within ${shown(report, 'node-back-seconds-max')} s`,
     note: 'a million rows are on the disk.',
-    see: `Clients move to another site. The process serves again after ${shown(report, 'node-back-seconds')} s.`,
+    see: `Clients move to another site meanwhile. ${describeLoss(report)}`,
   });
-  return { failover };
+  const timelines = samplesOf<{ readonly timeline?: Timeline }>(report).flatMap(({ timeline }) => timeline ?? []);
+  // Older results have no writes over time.
+  return { failover, ...(timelines.length > 0 && { 'failover-writes': drawWrites(timelines) }) };
+}
+
+const CLIENTS = { elsewhere: 'clients of other sites', away: 'clients of the killed site' } as const;
+
+/** Draws how many writes are confirmed in each step before and after the kills. */
+function drawWrites(timelines: readonly Timeline[]): Figure {
+  const points = (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((clients) =>
+    (timelines[0]?.[clients] ?? []).map((_, step, { length }) => {
+      const perSecond = timelines.map((timeline) => ((timeline[clients][step] ?? NaN) * 1000) / timeline.stepMs);
+      const { value: y, ...yRange } = spreadOf(perSecond);
+      const x = ((step + 0.5 - length / 2) * (timelines[0]?.stepMs ?? NaN)) / 1000;
+      return { series: CLIENTS[clients], x, y, yRange };
+    }),
+  );
+  const silent = points.filter(({ series, x, y }) => series === CLIENTS.away && x > 0 && y === 0);
+  const seconds = (silent.length * (timelines[0]?.stepMs ?? NaN)) / 1000;
+  return linesFigure({
+    title: `While a site is away, clients of other sites write on; its own clients confirm nothing for ${short(seconds)} s`,
+    note: `Confirmed writes a second around ${timelines.length} kills, two clients of each kind, one operation after the other. ${describeLines(timelines.length)} A kill is at 0.`,
+    see: 'The clients of the killed site move to the nearest other site.',
+    colors: { [CLIENTS.elsewhere]: GREY, [CLIENTS.away]: ORANGE },
+    x: { label: 'seconds after the kill' },
+    y: { label: 'confirmed writes a second' },
+    points,
+  });
 }
 
 export function drawEtcdFailover(report: Report): Drawn {
   const labels = { undisturbedSeconds: 'longest wait before the kill', awaySeconds: 'longest wait after the kill' };
   const figure = killsFigure(report, labels, {
-    title: `After the leader of etcd is killed, red writes go on within ${shown(report, 'red-away-seconds-max')} s, and ${describeLoss(report)}`,
+    title: `After the leader of etcd is killed, red writes go on within ${shown(report, 'red-away-seconds-max')} s`,
     note: 'a client at each of three sites.',
-    see: 'The servers of etcd elect a new leader after 1 to 2 s without the old one. Blue writes go on meanwhile.',
+    see: `The servers of etcd elect a new leader after 1 to 2 s without the old one. Blue writes go on meanwhile. ${describeLoss(report)}`,
   });
   return { 'failover-etcd': figure };
 }

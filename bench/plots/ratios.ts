@@ -2,7 +2,7 @@
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
-import { GREY, short, VIOLET, type Drawn } from './svg.ts';
+import { BLUE, GREY, short, VIOLET, type Drawn } from './svg.ts';
 
 const HOW = 'Dots are medians, lines their 95 % intervals';
 
@@ -10,12 +10,13 @@ const percentOf = (report: Report, bar: string): string => `${Math.round(100 * b
 
 export function drawCore(report: Report): Drawn {
   const of = (name: string): string => short(barOf(report, name).value);
-  const ours = {
-    'callbacks-vs-promise': 'Correctable, callbacks',
-    'awaited-vs-promise': 'Correctable, awaited',
-    'invoke-vs-promise': 'Correctable of a client',
-    'speculate-hit-vs-promise': 'Correctable with speculation',
+  const ways = {
+    callbacks: 'Correctable, callbacks',
+    awaited: 'Correctable, awaited',
+    invoke: 'Correctable of a client',
   };
+  const named = (end: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(ways).map(([way, label]) => [`${way}${end}-vs-promise`, label]));
   const rxjs = {
     'rxjs-observable-vs-promise': 'RxJS, cheapest Observable',
     'rxjs-cheapest-vs-promise': 'RxJS, cheapest Subject',
@@ -23,27 +24,34 @@ export function drawCore(report: Report): Drawn {
     'rxjs-vs-promise': 'RxJS, BehaviorSubject',
     'rxjs-invoke-vs-promise': 'RxJS behind a client',
   };
+  const colors = { strings: BLUE, 'objects from a wire': VIOLET, 'RxJS, strings': GREY };
   const core = intervalsFigure({
-    title: `A Correctable with two views takes ${of('callbacks-vs-promise')} to ${of('invoke-vs-promise')} times as long as a Promise with one`,
-    note: `Time for one result, compared with a Promise that is awaited in the same way. ${HOW}; red ticks are our targets.`,
-    see: `With callbacks, a Correctable takes ${of('callbacks-vs-promise')} times as long as a Promise. A call of a client takes ${of('invoke-vs-promise')} times as long, and the same call built on RxJS ${of('rxjs-invoke-vs-promise')} times. Speculation takes ${of('speculate-hit-vs-promise')} times as long.`,
+    title: `A Correctable with two views takes ${of('callbacks-vs-promise')} to ${of('invoke-vs-promise')} times as long as a Promise of a string, ${of('callbacks-objects-vs-promise')} to ${of('invoke-objects-vs-promise')} times with objects from a wire, and ${of('speculate-hit-vs-promise')} times with speculation`,
+    note: `Time for one result, compared with a Promise that is awaited in the same way. ${HOW}.`,
+    see: `Two strings are compared at once. Equal objects from a wire are not identical, so each field of them is compared. The same call of a client, built on RxJS, takes ${of('rxjs-invoke-vs-promise')} times as long as a Promise.`,
     axis: 'time ÷ time of a Promise (log scale)',
     better: 'lower',
     scale: 'log',
     reference: { at: 1, label: 'a Promise' },
-    dots: [...dotsOf(report, ours), ...dotsOf(report, rxjs, { color: GREY })],
+    legend: colors,
+    dots: [
+      ...dotsOf(report, named(''), { number: 'above' }),
+      ...dotsOf(report, named('-objects'), { color: VIOLET }),
+      ...dotsOf(report, { 'speculate-hit-vs-promise': 'Correctable with speculation' }),
+      ...dotsOf(report, rxjs, { color: GREY }),
+    ],
   });
   return { core };
 }
 
 export function drawCrowd(report: Report): Drawn {
   const [{ connections = 200 } = {}] = report.rows as readonly { readonly connections?: number }[];
-  const blue = short(barOf(report, 'blue-time-vs-echo').value);
-  const red = short(barOf(report, 'red-time-vs-echo').value);
+  const of = (operation: string): string =>
+    ['', '-durable'].map((where) => short(barOf(report, `${operation}-time-vs-echo${where}`).value)).join(' to ');
   const crowd = intervalsFigure({
-    title: `With ${connections} connections, a blue update takes ${blue} times the processor time of sending its bytes back`,
-    note: `Processor time of the server for one operation, compared with a server that only sends the bytes back (an echo). Each connection has one operation in flight. ${HOW}; the red tick is our target.`,
-    see: `A red operation takes ${red} times the processor time of the echo, since the sites must agree on it. Writing to disk adds to each operation except reads.`,
+    title: `With ${connections} connections, a read takes ${of('read')} times the processor time of sending its bytes back, a blue update ${of('blue')} times, a red one ${of('red')} times`,
+    note: `Processor time of the server for one operation, compared with a server that only sends the bytes back (an echo). Each connection has one operation in flight. ${HOW}.`,
+    see: 'A red operation takes most, since the sites must agree on it. Writing to disk adds to each operation except reads.',
     axis: 'processor time ÷ that of an echo (log scale)',
     better: 'lower',
     scale: 'log',
@@ -70,7 +78,7 @@ export function drawServer(report: Report): Drawn {
   const values = dots.map(({ value }) => value);
   const server = intervalsFigure({
     title: `One site does ${short(Math.min(...values))} to ${short(Math.max(...values))} times as many updates a second as Redis`,
-    note: `One client process for each. Redis is called through ioredis and is set to be as durable. ${HOW}; red ticks are our targets.`,
+    note: `One client process for each. Redis is called through ioredis and is set to be as durable. ${HOW}.`,
     see: 'In memory a site is about as fast as Redis. With one operation in flight, and on a disk, Redis is ahead.',
     axis: 'updates a second ÷ those of Redis (log scale)',
     better: 'higher',
@@ -94,7 +102,7 @@ export function drawOverhead(report: Report): Drawn {
   const percent = (end: string): string => percentOf(report, `${name}${end}`);
   const overhead = intervalsFigure({
     title: `A site that replicates and certifies does ${percent('-withdraw')} to ${percent('-read')} of the operations a second of one that does neither`,
-    note: `One site, compared with a server that is built from the same parts, but neither replicates writes nor certifies red ones. ${HOW}; the red tick is our target.`,
+    note: `One site, compared with a server that is built from the same parts, but neither replicates writes nor certifies red ones. ${HOW}.`,
     see: `Reads lose least. Withdrawals lose most: each is red, so the site orders and certifies it. A mix of all three reaches ${percent('')}.`,
     axis: 'operations a second ÷ those without both (log scale)',
     better: 'higher',
@@ -115,9 +123,9 @@ export function drawWire(report: Report): Drawn {
     ),
   ]);
   const wire = intervalsFigure({
-    title: `With one operation in flight, the gateway does ${percentOf(report, 'rate-vs-equal-echo-one-view-1')} of the operations a second of an echo`,
+    title: `The gateway does ${percentOf(report, 'rate-vs-equal-echo-one-view-1')} of the operations a second of an echo with one in flight, and ${percentOf(report, 'rate-vs-equal-echo-both-views-1024')} to ${percentOf(report, 'rate-vs-equal-echo-one-view-1024')} with 1024`,
     note: `Operations a second through the gateway of a server, compared with a server that only sends the same bytes back (an echo). ${HOW}.`,
-    see: `With many operations in flight, an echo packs its replies into few packets and has almost nothing else to do. There the gateway reaches ${percentOf(report, 'rate-vs-equal-echo-one-view-1024')}.`,
+    see: 'With many operations in flight, an echo packs its replies into few packets and has almost nothing else to do.',
     axis: 'operations a second ÷ those of the echo (log scale)',
     better: 'higher',
     scale: 'log',

@@ -14,7 +14,7 @@ export function barOf({ bench, bars }: Report, name: string): GoalResult {
 export function dotsOf({ bars }: Report, names: Readonly<Record<string, string>>, look: Partial<Dot> = {}): Dot[] {
   return Object.entries(names).flatMap(([name, label]) => {
     const bar = bars.find((item) => item.name === name);
-    return bar === undefined ? [] : [{ label, value: bar.value, low: bar.low, high: bar.high, aim: bar.aim, ...look }];
+    return bar === undefined ? [] : [{ label, value: bar.value, low: bar.low, high: bar.high, ...look }];
   });
 }
 

@@ -1,6 +1,8 @@
 /** Plots of ticket sales: with early answers and without, from a queue and by rights. */
 import type { Report } from '../harness/results.ts';
+import { median } from '../harness/statistics.ts';
 import { rowsOf, samplesOf } from './read.ts';
+import { spreadOf } from './spread.ts';
 import { BLUE, short, VIOLET, type Drawn } from './svg.ts';
 import { waitsFigure, type Sold } from './waits.ts';
 
@@ -24,7 +26,17 @@ interface TicketRow {
 
 /** Customers get an early answer while more tickets than these are left. */
 const THRESHOLD = 20;
-const HOW = 'each dot is a mean over the customers who began with that many tickets left';
+const HOW =
+  'each dot is a mean over the customers who began with that many tickets left. In brackets: the 95 % interval of the median of a sale';
+
+/** Describes the interval of the median wait of the sales, for customers who began before the last tickets. */
+function describeInterval(sales: readonly (readonly Sold[])[]): string {
+  const waits = sales.map((sold) =>
+    sold.flatMap(({ ticketsLeft = 0, answeredMs }) => (ticketsLeft > THRESHOLD ? (answeredMs ?? []) : [])),
+  );
+  const { low, high } = spreadOf(waits.map((ms) => median(ms)));
+  return `(${short(low)} to ${short(high)})`;
+}
 
 function soldOf(line: string, [left, answer, ms]: readonly [number, number, number]): Sold[] {
   const cells = line.split(',');
@@ -46,15 +58,24 @@ export function drawTickets(report: Report, name: string): Drawn {
       .map(({ purchases }) => purchases.flatMap((line) => soldOf(line, [0, 1, 2])));
   const early = short(rowOf(THRESHOLD)?.purchaseAboveP50Ms ?? NaN);
   const confirmed = short(rowOf(null)?.purchaseAboveP50Ms ?? NaN);
+  const revoked = rowOf(THRESHOLD)?.revokedMax ?? 0;
   const drawn = waitsFigure({
-    title: `Customers know after ${early} ms instead of ${confirmed} that they have a ticket, until the last ${THRESHOLD}`,
+    title: `Customers know after ${early} ms instead of ${confirmed} that they have a ticket, until the last ${THRESHOLD}${revoked === 0 ? '' : `; up to ${revoked} of a sale then get none`}`,
     note: `${stock} tickets, four retailers, ${sales(null).length} sales each way; ${HOW}.`,
-    see: `While more than ${THRESHOLD} tickets are left, the early answer is enough. ${describeRevoked(rowOf(THRESHOLD)?.revokedMax ?? 0)}`,
+    see: `While more than ${THRESHOLD} tickets are left, the early answer is enough. ${describeRevoked(revoked)}`,
     stock,
     mark: { at: THRESHOLD, label: `the last ${THRESHOLD} wait for the confirmed answer` },
     ways: [
-      { name: `confirmed answers only: ${confirmed} ms`, color: VIOLET, sales: sales(null) },
-      { name: `early answers: ${early} ms`, color: BLUE, sales: sales(THRESHOLD) },
+      {
+        name: `confirmed answers only: ${confirmed} ms ${describeInterval(sales(null))}`,
+        color: VIOLET,
+        sales: sales(null),
+      },
+      {
+        name: `early answers: ${early} ms ${describeInterval(sales(THRESHOLD))}`,
+        color: BLUE,
+        sales: sales(THRESHOLD),
+      },
     ],
   });
   return { [name]: drawn };
@@ -96,8 +117,16 @@ export function drawRights(report: Report): Drawn {
       stock: all[0]?.tickets ?? 0,
       mark: { at: THRESHOLD, label: `the last ${THRESHOLD}` },
       ways: [
-        { name: `one shared queue: ${ms('queue')} ms`, color: VIOLET, sales: sales('queue') },
-        { name: `rights to sell: ${ms('rights')} ms`, color: BLUE, sales: sales('rights') },
+        {
+          name: `one shared queue: ${ms('queue')} ms ${describeInterval(sales('queue'))}`,
+          color: VIOLET,
+          sales: sales('queue'),
+        },
+        {
+          name: `rights to sell: ${ms('rights')} ms ${describeInterval(sales('rights'))}`,
+          color: BLUE,
+          sales: sales('rights'),
+        },
       ],
     });
     return [name, drawn] as const;

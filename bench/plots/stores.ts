@@ -1,10 +1,12 @@
 /** Plots of Cassandra and ZooKeeper through their bindings. */
+import { groupBy } from '../harness/group-by.ts';
 import type { Report } from '../harness/results.ts';
 import { bandwidthFigure, type Row as QueueRow } from './queue-bytes.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';
 import { barOf, dotsOf, rowsOf } from './read.ts';
-import { BLUE, capitalize, GREY, INK, short, VIOLET, type Drawn } from './svg.ts';
+import { describeLines, describeLoads, spreadOf } from './spread.ts';
+import { BLUE, capitalize, GREY, INK, ORANGE, short, VIOLET, type Drawn } from './svg.ts';
 
 const percent = (share: number): string => `${short(100 * share)} %`;
 
@@ -100,26 +102,32 @@ export function drawBytes(report: Report, name: string): Drawn {
       color: GREY,
     },
   ]);
+  const unconfirmed = ['A', 'B'].map((workload): Dot => {
+    const { value, low, high } = barOf(report, `bytes-overhead-unconfirmed-${workload}`);
+    const label = `${workload === 'A' ? 'half writes' : '5 % writes'}, ${RECORDS['latest']}`;
+    return { label, value: 100 * value, low: 100 * low, high: 100 * high, color: ORANGE, number: 'above' };
+  });
   const ours = rows.map(({ overhead }) => overhead);
   const two = rows.map(({ twoRequestsOverhead }) => twoRequestsOverhead);
   const drawn = intervalsFigure({
     title: `Both views in one request move ${short(100 * Math.min(...ours))} to ${percent(Math.max(...ours))} more bytes than one weak read; two requests at least ${percent(Math.min(...two))} more`,
     note: 'Bytes of requests and answers, client in Ireland, coordinator in Frankfurt. Dots are medians, lines their 95 % intervals.',
-    see: 'If the final view equals the preliminary one, the server sends a short confirmation instead. So the more often views differ, the more bytes are sent.',
+    see: 'If the final view equals the preliminary one, the server sends a short confirmation instead. So the more often views differ, the more bytes are sent. Without confirmations, the server would send the second view always; that is computed from what reads send if their views differ.',
     axis: '% more bytes than a read of one replica',
     better: 'lower',
-    legend: { 'both views': BLUE, 'two requests': GREY },
-    dots,
+    legend: { 'both views': BLUE, 'unconfirmed, computed': ORANGE, 'two requests': GREY },
+    dots: [...dots, ...unconfirmed],
   });
   return { [name]: drawn };
 }
 
-interface LoadRow {
+interface Sweep {
   readonly workload: string;
   readonly system: string;
+  readonly inFlight: number;
   readonly opsPerSec: number;
-  readonly preliminaryMs: number | null;
-  readonly finalMs: number;
+  readonly preliminary: { readonly avgMs: number } | null;
+  readonly final: { readonly avgMs: number };
 }
 
 const LOADED = {
@@ -130,20 +138,35 @@ const LOADED = {
 } as const;
 
 export function drawReadLoad(report: Report, name: string): Drawn {
-  const rows = rowsOf<LoadRow>(report).filter(({ system }) => ['C1', 'C2', 'CC2'].includes(system));
-  const points = rows.flatMap(({ workload, system, opsPerSec, preliminaryMs, finalMs }): Point[] => {
-    const point = { panel: `workload ${workload}`, x: opsPerSec };
-    if (system !== 'CC2') return [{ ...point, series: LOADED[system as 'C1' | 'C2'], y: finalMs }];
-    const final = { ...point, series: LOADED.final, y: finalMs };
-    return preliminaryMs === null ? [final] : [{ ...point, series: LOADED.early, y: preliminaryMs }, final];
+  const { sweeps } = report.samples as { readonly sweeps: readonly Sweep[] };
+  const loads = groupBy(sweeps, ({ workload, system, inFlight }) => `${workload} ${system} ${inFlight}`);
+  const points = loads.flatMap((rounds): Point[] => {
+    const [{ workload, system, inFlight }] = rounds;
+    const { value: x, ...xRange } = spreadOf(rounds.map(({ opsPerSec }) => opsPerSec));
+    const pointOf = (series: string, ms: readonly number[]): Point => {
+      const { value: y, ...yRange } = spreadOf(ms);
+      return { panel: `workload ${workload}`, series, x, y, xRange, yRange };
+    };
+    const final = rounds.map((round) => round.final.avgMs);
+    if (system === 'C1') return [{ ...pointOf(LOADED.C1, final), label: inFlight }];
+    if (system === 'C2') return [pointOf(LOADED.C2, final)];
+    const early = rounds.flatMap(({ preliminary }) => preliminary?.avgMs ?? []);
+    return [pointOf(LOADED.early, early), pointOf(LOADED.final, final)];
   });
-  const drops = ['A', 'B', 'C'].map((workload) => barOf(report, `throughput-drop-${workload}-ireland`));
+  const peakOf = (workload: string, series: string): number =>
+    Math.max(...points.filter((p) => p.panel === `workload ${workload}` && p.series === series).map(({ x }) => x));
+  const workloads = ['A', 'B', 'C'];
+  const drops = workloads.map((workload) => barOf(report, `throughput-drop-${workload}-ireland`));
   const shares = drops.map(({ value }) => value);
   const isSure = drops.some(({ low }) => low > 0);
+  const times = workloads.map((workload) => peakOf(workload, LOADED.C1) / peakOf(workload, LOADED.final));
   const drawn = linesFigure({
-    title: `With both views, throughput is ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} below that of reads of two replicas${isSure ? '' : '; rounds differ by more'}`,
-    note: 'Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients elsewhere. Each dot is a load. Workload A: half writes; B: 5 % writes; C: reads only. Further right and lower is better.',
-    see: 'A preliminary view takes about as long as a read of one replica, and a final view as long as a read of two, until the servers reach their limit.',
+    title: `With both views, throughput is ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} below that of reads of two replicas${isSure ? '' : ' (rounds differ by more)'}; reads of one replica reach up to ${short(Math.max(...times))} times as much`,
+    note: `Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients elsewhere. ${describeLoads(
+      'requests in flight',
+      sweeps.map(({ inFlight }) => inFlight),
+    )} ${describeLines(Math.min(...loads.map(({ length }) => length)))} Workload A: half writes; B: 5 % writes; C: reads only. Further right and lower is better.`,
+    see: 'A preliminary view takes about as long as a read of one replica, and a final view as long as a read of two, until the servers reach their limit. If you need only one replica, a plain read costs the servers less.',
     colors: { [LOADED.C1]: GREY, [LOADED.C2]: INK, [LOADED.early]: BLUE, [LOADED.final]: VIOLET },
     x: { label: 'operations a second' },
     y: { label: 'mean time of a read (ms, log scale)', type: 'log' },
@@ -155,8 +178,6 @@ export function drawReadLoad(report: Report, name: string): Drawn {
 interface EnqueueRow {
   readonly server: string;
   readonly leader: string;
-  readonly preliminaryMs: number;
-  readonly finalMs: number;
   readonly ranges: Readonly<
     Record<'preliminary' | 'final' | 'plain', { readonly median: number; readonly min: number; readonly max: number }>
   >;
@@ -165,27 +186,27 @@ interface EnqueueRow {
 export function drawEnqueues(report: Report): Drawn {
   const rows = rowsOf<EnqueueRow>(report);
   const kinds = [
-    { kind: 'preliminary', name: 'preliminary', color: BLUE },
-    { kind: 'final', name: 'final', color: VIOLET },
-    { kind: 'plain', name: 'plain client', color: GREY },
+    { kind: 'preliminary', label: 'preliminary view', color: BLUE },
+    { kind: 'final', label: 'final view', color: VIOLET },
+    { kind: 'plain', label: 'plain client', color: GREY },
   ] as const;
   const dots = rows.flatMap(({ server, leader, ranges }) =>
-    kinds.map(({ kind, name, color }): Dot => {
+    kinds.map(({ kind, label, color }): Dot => {
       const { median, min, max } = ranges[kind];
-      return {
-        label: `via ${capitalize(server)}, leader in ${capitalize(leader)}: ${name}`,
-        color,
-        value: median,
-        low: min,
-        high: max,
-      };
+      const group = `server in ${capitalize(server)}, leader in ${capitalize(leader)}`;
+      return { group, label, color, value: median, low: min, high: max };
     }),
   );
-  const sooner = rows.map(({ preliminaryMs, finalMs }) => finalMs / preliminaryMs);
+  const near = rows.filter(({ server }) => server === 'ireland').map(({ ranges }) => ranges);
+  const span = (kind: 'preliminary' | 'final'): string => {
+    const values = near.map((ranges) => ranges[kind].median);
+    return `${short(Math.min(...values))} to ${short(Math.max(...values))} ms`;
+  };
+  const far = rows.find(({ server }) => server === 'virginia')?.ranges;
   const drawn = intervalsFigure({
-    title: `A preliminary view of an enqueue comes ${short(Math.min(...sooner))} to ${short(Math.max(...sooner))} times sooner than the final one`,
-    note: 'A client in Ireland adds to a queue in ZooKeeper, via the server that the label names: median and range of the rounds.',
-    see: 'The preliminary view needs only the trip to the server. The final view also waits for the leader, so it takes as long as a plain client.',
+    title: `With a server beside the client, an enqueue has a preliminary view after ${span('preliminary')}, and its final one after ${span('final')}; with a server in Virginia, after ${short(far?.preliminary.median ?? NaN)} and ${short(far?.final.median ?? NaN)} ms`,
+    note: 'A client in Ireland adds to a queue in ZooKeeper: median and range of the rounds.',
+    see: 'The preliminary view needs only the trip to the server. The final view also waits for the leader, so it takes as long as a plain client. So the gain is large with a near server and a far leader, and small with a far server.',
     axis: 'milliseconds (log scale)',
     better: 'lower',
     scale: 'log',

@@ -68,7 +68,7 @@ function drawCost(report: Report): Figure {
   const read = short(barOf(report, 'transaction-cost-vs-read-and-red').value);
   return intervalsFigure({
     title: `One site does ${cost} times as many transfers a second if a transfer is one hand-written red operation`,
-    note: 'Transfers between two accounts at one site in memory, 64 in flight, without conflicts. Dots are medians, lines their 95 % intervals; the red tick is our target.',
+    note: 'Transfers between two accounts at one site in memory, 64 in flight, without conflicts. Dots are medians, lines their 95 % intervals.',
     see: `A transaction sends two requests: one reads both accounts, and one commits. A client that reads both before its red operation does ${read} times as many transfers as one with transactions.`,
     axis: 'transaction ÷ hand-written operation (log scale)',
     better: 'lower',

@@ -33,10 +33,19 @@ describe('figures', () => {
     expect(plots.filter((path) => !isFull(read(`${FOLDER}${path}`)))).toEqual([]);
   });
 
-  test('the readme and the guides show five plots at most: the page of the plots has all', () => {
+  test('every color is in an attribute, so that a plot does not depend on style sheets', () => {
+    const isLiteral = (color: string): boolean => /^(#[0-9a-f]{6}|none|currentColor)$/.test(color);
+    const colors = plots.flatMap((path) =>
+      [...read(`${FOLDER}${path}`).matchAll(/ (?:fill|stroke|color|style)="([^"]*)"/g)].map(([, color = '']) => color),
+    );
+    expect([...new Set(colors)].filter((color) => !isLiteral(color))).toEqual([]);
+    expect(plots.filter((path) => read(`${FOLDER}${path}`).includes('var('))).toEqual([]);
+  });
+
+  test('the readme and the guides show six plots at most: the page of the plots has all', () => {
     const shown = (page: string): string[] => read(page).match(/figures\/[\w-]+\.svg/g) ?? [];
     const elsewhere = ['README.md', ...pages].flatMap((page) => shown(page));
-    expect(elsewhere.length).toBeLessThanOrEqual(5);
+    expect(elsewhere.length).toBeLessThanOrEqual(6);
     expect(new Set(shown('docs/plots.md')).size).toBe(plots.length);
   });
 });
