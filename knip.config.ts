@@ -5,6 +5,7 @@ import entries from './scripts/entries.json' with { type: 'json' };
 const config: KnipConfig = {
   entry: [
     ...entries.map(({ source }) => source),
+    'src/cli/key-value.ts',
     '{bench,demo,engines,research,site,test,scripts}/**/*.{ts,tsx,mjs,cjs}',
   ],
   project: ['src/**/*.ts'],

@@ -47,6 +47,7 @@ export default defineConfig([
     entry: {
       ...nameEntries(entries),
       'cli/main': 'src/cli/main.ts',
+      'cli/key-value': 'src/cli/key-value.ts',
       'transport/options/no-ws': 'src/transport/options/no-ws.ts',
     },
     dts: true,

@@ -18,7 +18,7 @@ import type { Command } from './command.ts';
 import { loadModule, findService } from './load-module.ts';
 import { integer } from '../correctable/options.ts';
 import { createUsageError, readNumber, type RawOptions } from './options.ts';
-import { redirectModuleOutput, printLines } from './print.ts';
+import { colorVerdict, printLines, redirectModuleOutput } from './print.ts';
 import { serializeArgs } from '../server/color-analysis/values/format-values.ts';
 
 const SERVICE_ARGUMENT = '<service>';
@@ -215,7 +215,7 @@ function formatReport({
     ]),
     ...generators.flatMap(({ operation, isFault, problem, times }) => [
       '',
-      `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
+      `${isFault ? colorVerdict('FAULT', 'bad') : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
     ]),
     '',
     `${requests}${table.transactions} operations: ${table.readOnly} read, ${table.writes} write. Shadow operations as declared: ` +
@@ -223,24 +223,24 @@ function formatReport({
   ];
 }
 
+const UNSAFE = 'UNSAFE';
 const HEADINGS = ['shadow operation', 'operation', 'declared', 'verdict', 'reason'] as const;
+
+/** Colors a cell that says that a shadow operation is unsafe. */
+function colorUnsafe(cell: string): string {
+  return cell.replace(UNSAFE, (verdict) => colorVerdict(verdict, 'bad'));
+}
 
 function formatTable(shadows: readonly ShadowVerdict[]): readonly string[] {
   const rows = shadows.map(({ name, operation, declaredColor, verdict, reason }) => {
-    return [
-      name,
-      operation ?? '–',
-      declaredColor,
-      verdict === 'unsafe' ? 'UNSAFE' : verdict,
-      reason,
-    ];
+    return [name, operation ?? '–', declaredColor, verdict === 'unsafe' ? UNSAFE : verdict, reason];
   });
   const widths = HEADINGS.map((heading, at) =>
     Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)),
   );
   return [HEADINGS, ...rows].map((row) =>
     row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .map((cell, at) => colorUnsafe(cell.padEnd(widths[at] ?? 0)))
       .join('  ')
       .trimEnd(),
   );
@@ -254,10 +254,10 @@ function formatCounterexample({
 }: ShadowVerdict): readonly string[] {
   if (counterexample === undefined) return [];
   const { explanation, seed } = counterexample;
-  const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declaredColor}` : verdict;
+  const wrong = verdict === 'unsafe' ? `${UNSAFE}, declared ${declaredColor}` : verdict;
   return [
     '',
-    `${name} (${wrong}):`,
+    `${name} (${colorUnsafe(wrong)}):`,
     ...explanation.map((line) => `  ${line}`),
     `  Again: --seed ${seed} --runs 1`,
   ];

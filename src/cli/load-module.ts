@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatFlagOrArgument, createUsageError } from './options.ts';
 import { formatThrownWithLocation } from './format-error.ts';
+import { printError } from './print.ts';
 import { execFile } from 'node:child_process';
 import type { Service } from '../server/service/service.ts';
 
@@ -24,8 +25,8 @@ export async function loadModule(
   const logUnfinished = (code: number): void => {
     // In a thread, Node 20 passes 0 to the listeners and sets only `process.exitCode`.
     if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
-    console.error(
-      `error: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
+    printError(
+      `${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
     );
   };
   process.once('exit', logUnfinished);

@@ -12,7 +12,7 @@ import {
 } from './command-line.ts';
 import { formatCommandHelp, formatOverview } from './help.ts';
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
-import { waitUntilWritten } from './print.ts';
+import { printError, waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY } from './serve.ts';
 import { formatLocation } from './format-error.ts';
 
@@ -32,7 +32,7 @@ const argv = process.argv.slice(2);
 try {
   await main();
 } catch (error) {
-  console.error(`error: ${error instanceof Error ? formatCliError(error) : String(error)}`);
+  printError(error instanceof Error ? formatCliError(error) : String(error));
   process.exitCode = chooseExitCode(error);
 }
 
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   if (line.wantsHelp) return printHelp(command);
   if (command !== undefined) return run(command, line);
 
-  if (name !== undefined) console.error(`error: unknown command "${name}"`);
+  if (name !== undefined) printError(`unknown command "${name}"`);
   printHelp(undefined);
   process.exitCode = EXIT_USAGE;
 }

@@ -1,4 +1,8 @@
-/** Prints the output of commands on stdout. */
+/**
+ * Prints the output of commands on stdout, and errors on stderr. Node decides whether a stream shows
+ * colors: `NO_COLOR` switches them off, `FORCE_COLOR` on.
+ */
+import { styleText } from 'node:util';
 
 const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
@@ -49,4 +53,22 @@ export function waitUntilWritten(text: string): Promise<Error | undefined> {
       resolve(undefined);
     });
   });
+}
+
+/** Prints `error: MESSAGE` on stderr. */
+export function printError(message: string): void {
+  console.error(`${styleText('red', 'error:', { stream: stderr })} ${message}`);
+}
+
+/** The colors of verdicts. */
+const VERDICT_COLORS = { bad: 'red', good: 'green' } as const;
+
+/** Returns a verdict that goes to stdout, colored on a terminal. */
+export function colorVerdict(text: string, verdict: keyof typeof VERDICT_COLORS): string {
+  return styleText(VERDICT_COLORS[verdict], text, { stream: stdout });
+}
+
+/** Returns whether both outputs of this process show colors. */
+export function showsColors(): boolean {
+  return [stdout, stderr].every((stream) => stream.isTTY && stream.hasColors());
 }

@@ -1,6 +1,7 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import fs from 'node:fs';
-import { resolve } from 'node:path';
+import { extname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { serve, ServeOptions } from '../server/serve.ts';
 import type { serveCluster, ServeClusterOptions } from '../server/serve-cluster.ts';
@@ -25,14 +26,18 @@ import {
   readNumber,
   type RawOptions,
 } from './options.ts';
-import { redirectModuleOutput, printLines } from './print.ts';
+import { printError, printLines, redirectModuleOutput } from './print.ts';
 import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import { createStartPage } from './start-page.ts';
 
-const SERVICE_HINT =
-  ': name a module that exports a service, as in correctables serve --service shop.js --ephemeral';
+/** A service of this package, so that the error about a missing service shows a line that works. */
+const EXAMPLE = relative(
+  process.cwd(),
+  fileURLToPath(new URL(`key-value${extname(import.meta.url)}`, import.meta.url)),
+);
+const SERVICE_HINT = `: name a module that exports a service. For a try: correctables serve --service "${EXAMPLE}" --ephemeral`;
 const STDERR = 2;
 /**
  * The exit code if the data directory must not be used any more: its site was retired, or continues
@@ -114,11 +119,10 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const printed = printLines(asJson ? [JSON.stringify(exposure)] : formatServerInfo(exposure));
   giveBack();
   // Keep serving if the lines cannot be printed. The server must still handle the end signal.
-  await printed.catch((error: Error) => console.error(`error: ${error.message}`));
+  await printed.catch((error: Error) => printError(error.message));
   const signal = await interrupted;
   await server.close();
-  if (process.exitCode === EXIT_CLOSED_DIRECTORY)
-    console.error(`error: ${formatRetirement(place)}`);
+  if (process.exitCode === EXIT_CLOSED_DIRECTORY) printError(formatRetirement(place));
   closeModules(signal);
 }
 

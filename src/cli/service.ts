@@ -4,7 +4,7 @@ import type { Service } from '../server/service/service.ts';
 import type { Command } from './command.ts';
 import { findService, loadModule } from './load-module.ts';
 import { createUsageError, type RawOptions } from './options.ts';
-import { printLines, redirectModuleOutput } from './print.ts';
+import { colorVerdict, printLines, redirectModuleOutput } from './print.ts';
 
 const EXIT_INCOMPATIBLE = 1;
 const ACTION = 'diff';
@@ -71,18 +71,24 @@ async function compare(before: Service, after: Service): Promise<ServiceDiff> {
   return { isCompatible: lost.length === 0, lost, added: listAddedParts(needed, here) };
 }
 
+const DATA_REFUSED =
+  'a start on the data of the old version is refused. Keep all that the service has had, if only unused.';
+const SITE_REFUSED =
+  'a site of a cluster is refused, and pages of the old version get UNSUPPORTED. One process starts with it: remove an operation once no page uses it.';
+
 function formatDiff({ isCompatible, lost, added }: ServiceDiff): string[] {
   const additions = added.map((part) => `new: ${part}`);
   if (isCompatible) {
     const goesBack = added.length === 0 ? '' : ' Data that it has written needs what is new.';
-    return [...additions, `COMPATIBLE: the new version can start.${goesBack}`];
+    return [
+      ...additions,
+      `${colorVerdict('COMPATIBLE', 'good')}: the new version can start.${goesBack}`,
+    ];
   }
   const hasData = lost.some(({ isInData }) => isInData);
   return [
     ...lost.map(({ message }) => message),
     ...additions,
-    hasData
-      ? 'INCOMPATIBLE: a start on the data of the old version is refused. Keep all that the service has had, if only unused.'
-      : 'INCOMPATIBLE: a site of a cluster is refused, and pages of the old version get UNSUPPORTED. One process starts with it: remove an operation once no page uses it.',
+    `${colorVerdict('INCOMPATIBLE', 'bad')}: ${hasData ? DATA_REFUSED : SITE_REFUSED}`,
   ];
 }

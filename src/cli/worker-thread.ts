@@ -13,6 +13,7 @@ import {
   type MessagePort,
   type ResourceLimits,
 } from 'node:worker_threads';
+import { printError, showsColors } from './print.ts';
 
 /**
  * The size of a semi-space in megabytes, as of `--max-semi-space-size`. The default of Node 20 and
@@ -50,6 +51,9 @@ type WorkerMessage =
   | { readonly signal?: undefined }
   | { readonly signal: ForwardedSignal; readonly hasListener: boolean };
 
+const STOPPING =
+  'stopping: operations in flight are finished first. Press Ctrl-C again to stop at once.';
+
 /** How long modules have to close what they opened. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -66,6 +70,8 @@ export async function runInWorkerThread(file: URL): Promise<void> {
     resourceLimits: computeResourceLimits(readMemoryBytes()),
     stdout: true,
     stderr: true,
+    // The streams of the worker are no terminals, so it cannot find out that these are.
+    env: showsColors() ? { ...process.env, FORCE_COLOR: '1' } : process.env,
   });
   pipeLines(worker.stdout, process.stdout);
   pipeLines(worker.stderr, process.stderr);
@@ -79,6 +85,7 @@ export async function runInWorkerThread(file: URL): Promise<void> {
     for (const item of SIGNALS) process.off(item, interrupt);
     if (!isInterruptible) return endProcess(signal);
     if (isFirstProcess) for (const item of SIGNALS) process.on(item, endProcess);
+    if (signal === 'SIGINT') console.error(STOPPING);
     pass(signal);
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
@@ -91,7 +98,7 @@ export async function runInWorkerThread(file: URL): Promise<void> {
   // Print the error here. Without a listener, Node prints it among its own stack frames, which do
   // not help.
   worker.once('error', (error) =>
-    console.error(`error: nothing caught this error, so the process ends: ${inspect(error)}`),
+    printError(`nothing caught this error, so the process ends: ${inspect(error)}`),
   );
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
@@ -176,7 +183,7 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
   const end = (): never => {
-    console.error(`error: ${problem}`);
+    printError(problem);
     process.exit();
   };
   setTimeout(end, CLOSE_TIMEOUT_MS).unref();

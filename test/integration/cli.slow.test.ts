@@ -44,7 +44,21 @@ describe('correctables serve', () => {
     await Promise.all([ireland.close(), virginia.close()]);
     server.signal(signal);
     const { code, stderr } = await server.ended();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const stopping =
+      signal === 'SIGINT' ? expect.stringMatching(/^stopping: .*Press Ctrl-C again to stop at once\.\n$/) : '';
+    expect({ code, stderr }).toEqual({ code: 0, stderr: stopping });
+  });
+
+  test('without a service → the error shows a line that serves one', async () => {
+    const { stderr } = await runProgram([CLI, 'serve']);
+    const [, service = ''] = /correctables serve --service "(.*)" --ephemeral/.exec(stderr) ?? [];
+    using server = new Program([CLI, 'serve', '--service', service, '--ephemeral', '--port', '0']);
+    expect(await server.line()).toContain('serving at http://127.0.0.1:');
+  });
+
+  test('errors have colors if the environment asks for them', async () => {
+    expect((await runProgram([CLI, 'serve'], { FORCE_COLOR: '1' })).stderr).toContain('\u001B[31merror:\u001B[39m ');
+    expect((await runProgram([CLI, 'serve'])).stderr).toMatch(/^error: /);
   });
 
   test.each([

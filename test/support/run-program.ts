@@ -24,7 +24,8 @@ export class Program implements Disposable {
    * is a command that runs it.
    */
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, within: readonly string[] = []) {
-    const options = { cwd: root, env: { ...process.env, ...env } };
+    // The test runner asks for colors. A program whose output is read shows none.
+    const options = { cwd: root, env: { ...process.env, FORCE_COLOR: undefined, ...env } };
     const [command, ...words] = [...within, process.execPath, ...args] as [string, ...string[]];
     const child = spawn(command, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
