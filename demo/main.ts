@@ -4,7 +4,7 @@ import { explainPort } from './port-taken.ts';
 import { demos } from './launcher/demos.ts';
 import { parsePort } from './launcher/options.ts';
 import { startLauncher, type RunningLauncher } from './launcher/server.ts';
-import { waitForSignal } from './wait-for-signal.ts';
+import { waitUntilClosing } from './wait-for-signal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -41,7 +41,7 @@ async function open(port: number): Promise<void> {
   const launcher = await start(port);
   console.log(`The demos are ready: ${launcher.url}`);
   console.log('Ctrl-C closes them.');
-  await waitForSignal();
+  await waitUntilClosing();
   await launcher.close();
 }
 

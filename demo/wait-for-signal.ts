@@ -4,3 +4,9 @@ export function waitForSignal(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
 }
+
+/** Waits like `waitForSignal`, and then reports on stderr that the program closes what it opened. */
+export async function waitUntilClosing(): Promise<void> {
+  await waitForSignal();
+  console.error('closing');
+}

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { cac } from 'cac';
 import { explainPort } from '../demo/port-taken.ts';
 import { parseFlags, readInteger } from '../demo/shared/flags.ts';
-import { waitForSignal } from '../demo/wait-for-signal.ts';
+import { waitUntilClosing } from '../demo/wait-for-signal.ts';
 import { UsageError } from '../engines/usage-error.ts';
 import { buildSite } from './build.ts';
 import { checkSite } from './check.ts';
@@ -40,7 +40,7 @@ async function run({ build, check, port }: Options): Promise<void> {
   });
   console.log(`The documentation is open: ${url}`);
   console.log('After a change: npm run docs:build. Ctrl-C closes it.');
-  await waitForSignal();
+  await waitUntilClosing();
   server.close();
   server.closeAllConnections();
 }

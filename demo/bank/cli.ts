@@ -1,7 +1,7 @@
 /** `npm run demo:bank`: the page with two tellers, their work without it, or the figures of the RedBlue paper. */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../port-taken.ts';
-import { waitForSignal } from '../wait-for-signal.ts';
+import { waitUntilClosing } from '../wait-for-signal.ts';
 import { printFigures } from './figures.ts';
 import { runTellers } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
@@ -35,6 +35,6 @@ async function open({ port, partitions }: Options): Promise<void> {
   });
   console.log(`The bank is open: ${bank.url}`);
   console.log('Tellers in Frankfurt and Virginia, transfers put in order in Ireland. Ctrl-C closes it.');
-  await waitForSignal();
+  await waitUntilClosing();
   await bank.close();
 }

@@ -1,7 +1,8 @@
 /** `npm run demo:cluster`: three sites as processes with a page to kill, freeze and cut them, or a sale without it. */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../port-taken.ts';
-import { waitForSignal } from '../wait-for-signal.ts';
+import { waitForSignal, waitUntilClosing } from '../wait-for-signal.ts';
+import { describeSale } from './figures.ts';
 import { sellThroughFaults } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
 import { startClusterPage } from './page-server.ts';
@@ -28,11 +29,12 @@ async function sell(options: Options): Promise<void> {
   void waitForSignal().then(() => interrupted.abort());
   const figures = await sellThroughFaults(options, progress, interrupted.signal);
   console.log(JSON.stringify(figures, null, options.json ? undefined : 2));
+  progress(describeSale(figures));
   if (!figures.ok) process.exitCode = EXIT_FAILED;
 }
 
 async function open({ port, wan, keep, engine }: Options): Promise<void> {
-  const signal = waitForSignal();
+  const closing = waitUntilClosing();
   await using redLog = await openRedLog(engine, wan, progress);
   progress('starting three sites, each a process of its own');
   const page = await startClusterPage({ port, wan, keep, redLog: redLog.at }).catch((error: unknown) => {
@@ -40,6 +42,6 @@ async function open({ port, wan, keep, engine }: Options): Promise<void> {
   });
   console.log(`The ticket shop is open: ${page.url}`);
   console.log('Kill, freeze or cut off a site on the page, and watch its customers move. Ctrl-C closes it.');
-  await signal;
+  await closing;
   await page.close();
 }

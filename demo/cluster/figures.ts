@@ -1,5 +1,6 @@
 /** Computes the figures of a sale at the sites of a cluster from its history alone. */
 import { verifySales, type Verdict } from '../tickets/verify/verify-sales.ts';
+import type { FaultReport } from './faults.ts';
 
 /** A move of a retailer to another site. */
 export interface Move {
@@ -122,4 +123,12 @@ function figuresAt(site: string, customers: readonly Customer[], moves: readonly
 
 function hasTicket({ item }: Customer): boolean {
   return item !== null && item !== undefined;
+}
+
+/** Describes the result of a sale through faults in a sentence. */
+export function describeSale({ ok, tickets, sold, killed, frozen }: SaleFigures & FaultReport): string {
+  const faults = `${killed.site} was killed and ${frozen.site} frozen`;
+  return ok
+    ? `All ${tickets} tickets were sold once each, while ${faults}.`
+    : `FAILED: ${sold} of ${tickets} tickets were sold while ${faults}, but not each of them once: see the figures above.`;
 }

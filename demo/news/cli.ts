@@ -2,7 +2,7 @@
 import { UsageError } from '../../engines/usage-error.ts';
 import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { explainPort } from '../port-taken.ts';
-import { waitForSignal } from '../wait-for-signal.ts';
+import { waitUntilClosing } from '../wait-for-signal.ts';
 import { formatReport, readHeadless } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
 import { startNews } from './server.ts';
@@ -36,6 +36,6 @@ async function open({ port, delays, hasRedis }: Options): Promise<void> {
   console.log(
     `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis Cluster at each' : ''}. Ctrl-C closes them.`,
   );
-  await waitForSignal();
+  await waitUntilClosing();
   await news.close();
 }

@@ -4,7 +4,7 @@ import { parseOptions, type Options } from './options.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { startShop } from './server.ts';
 import { explainPort } from '../port-taken.ts';
-import { waitForSignal } from '../wait-for-signal.ts';
+import { waitUntilClosing } from '../wait-for-signal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -30,6 +30,6 @@ async function open({ port, wan, stock }: Options): Promise<void> {
   console.log(
     'Three sites (ireland, frankfurt, virginia) with the delays of the Correctables paper between them. Ctrl-C closes it.',
   );
-  await waitForSignal();
+  await waitUntilClosing();
   await shop.close();
 }

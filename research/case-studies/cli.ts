@@ -1,7 +1,7 @@
 /** `npm run case-study`: a case study with its page, or for a while without it. */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../../demo/port-taken.ts';
-import { waitForSignal } from '../../demo/wait-for-signal.ts';
+import { waitForSignal, waitUntilClosing } from '../../demo/wait-for-signal.ts';
 import { mixNamed, parseOptions, type Options } from './options.ts';
 import { startStudyPage } from './page-server.ts';
 import { runStudy, type TieredRunOptions } from './run.ts';
@@ -46,6 +46,6 @@ async function open(run: TieredRunOptions, { port }: Options): Promise<void> {
   });
   console.log(`${run.study.name}, ${run.study.about}: ${page.url}`);
   console.log(`${run.sites} sites with the delays of the RedBlue paper, ${run.users} users at each. Ctrl-C closes it.`);
-  await waitForSignal();
+  await waitUntilClosing();
   await page.close();
 }

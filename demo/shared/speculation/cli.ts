@@ -1,6 +1,6 @@
 /** The program of a demo that follows references: a page, or a comparison without a page. */
 import { explainPort } from '../../port-taken.ts';
-import { waitForSignal } from '../../wait-for-signal.ts';
+import { waitUntilClosing } from '../../wait-for-signal.ts';
 import { parseOptions, type Options, type Program } from '../options.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
 import { runHeadless, type Deploy } from './headless.ts';
@@ -50,6 +50,6 @@ async function open({ startPage, greeting }: Demo, options: Options): Promise<vo
   console.log(`${greeting}: ${page.url}`);
   const delays = wan === 'none' ? 'no delays' : 'the delays of the Correctables paper';
   console.log(`Three sites (ireland, frankfurt, virginia) with ${delays} between them. Ctrl-C closes it.`);
-  await waitForSignal();
+  await waitUntilClosing();
   await page.close();
 }

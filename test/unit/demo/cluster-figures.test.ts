@@ -1,6 +1,6 @@
 /** What a sale at the sites of a cluster amounted to, by its history. */
 import { expect, test } from 'vitest';
-import { figuresOf, movesOf } from '../../../demo/cluster/figures.ts';
+import { describeSale, figuresOf, movesOf } from '../../../demo/cluster/figures.ts';
 
 interface Purchase {
   readonly customer: string;
@@ -55,4 +55,19 @@ test('a yes that is revoked, and all tickets sold → well all the same, and cou
   const { ok, revoked, perSite } = figuresOf(history, 0);
   expect({ ok, revoked }).toEqual({ ok: true, revoked: 1 });
   expect(perSite['virginia']).toMatchObject({ confirmed: 1, revoked: 1, sold: 0 });
+});
+
+test('a sale through faults ends with a sentence: all sold once, or FAILED', () => {
+  const faults = {
+    killed: { site: 'frankfurt', backAfterMs: 1 },
+    frozen: { site: 'virginia', backAfterMs: 1 },
+  } as const;
+  const customers = ['#1', '#2'].flatMap((item) =>
+    purchase({ customer: item, retailer: 0, sites: ['ireland', 'ireland', 'ireland'], item }),
+  );
+  const figures = { ...figuresOf([...stock('#1', '#2'), ...customers], 0), ...faults };
+  expect(describeSale(figures)).toBe(
+    'All 2 tickets were sold once each, while frankfurt was killed and virginia frozen.',
+  );
+  expect(describeSale({ ...figures, ok: false })).toMatch(/^FAILED: /);
 });
