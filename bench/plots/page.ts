@@ -33,7 +33,7 @@ export function drawPage(report: Report): Drawn {
   const share = short(100 * barOf(report, 'first-paint-vs-use').value);
   return {
     react: intervalsFigure({
-      title: `useCorrectable paints a first value after ${ms('useCorrectable', true, 'firstPaintMs')} ms and corrects it after ${ms('useCorrectable', true, 'finalPaintMs')} ms; if it need not be corrected, it is there after ${ms('useCorrectable', false, 'firstPaintMs')} ms; the final value alone takes ${ms('use', true, 'finalPaintMs')} ms`,
+      title: `useCorrectable paints a first value after ${ms('useCorrectable', true, 'firstPaintMs')} ms and corrects it after ${ms('useCorrectable', true, 'finalPaintMs')} ms. A first value that is right comes after ${ms('useCorrectable', false, 'firstPaintMs')} ms, and the final value alone after ${ms('use', true, 'finalPaintMs')} ms`,
       note: 'From the click to the paint: medians of the rounds with their 95 % intervals. In every other visit another client buys meanwhile. The user is 20 ms from the nearest site.',
       see: `useCorrectable sends one request, and two separate queries take as long to a first value. Over all visits, the first value takes ${share} % of the time of the final value alone. A prefetched value is there when the user clicks.`,
       axis: 'milliseconds from the click to the paint',

@@ -26,7 +26,7 @@ export function drawCore(report: Report): Drawn {
   };
   const colors = { strings: BLUE, 'objects from a wire': VIOLET, 'RxJS, strings': GREY };
   const core = intervalsFigure({
-    title: `A Correctable with two views takes ${of('callbacks-vs-promise')} to ${of('invoke-vs-promise')} times as long as a Promise of a string, ${of('callbacks-objects-vs-promise')} to ${of('invoke-objects-vs-promise')} times with objects from a wire, and ${of('speculate-hit-vs-promise')} times with speculation`,
+    title: `A Correctable with two views takes ${of('callbacks-vs-promise')} to ${of('invoke-vs-promise')} times as long as a Promise of a string. With objects from a wire it is ${of('callbacks-objects-vs-promise')} to ${of('invoke-objects-vs-promise')} times, and with speculation ${of('speculate-hit-vs-promise')} times`,
     note: `Time for one result, compared with a Promise that is awaited in the same way. ${HOW}.`,
     see: `Two strings are compared at once. Equal objects from a wire are not identical, so each field of them is compared. The same call of a client, built on RxJS, takes ${of('rxjs-invoke-vs-promise')} times as long as a Promise.`,
     axis: 'time ÷ time of a Promise (log scale)',

@@ -1,6 +1,6 @@
 /** Plots of ticket sales: with early answers and without, from a queue and by rights. */
 import type { Report } from '../harness/results.ts';
-import { median } from '../harness/statistics.ts';
+import { median, samplesMin } from '../harness/statistics.ts';
 import { rowsOf, samplesOf } from './read.ts';
 import { spreadOf } from './spread.ts';
 import { BLUE, short, VIOLET, type Drawn } from './svg.ts';
@@ -26,8 +26,11 @@ interface TicketRow {
 
 /** Customers get an early answer while more tickets than these are left. */
 const THRESHOLD = 20;
-const HOW =
-  'each dot is a mean over the customers who began with that many tickets left. In brackets: the 95 % interval of the median of a sale';
+/** Describes the dots of that many sales, and the interval behind their name. */
+function describeDots(sales: number): string {
+  const interval = sales < samplesMin() ? 'range of the medians of the sales' : '95 % interval of the median of a sale';
+  return `${sales} sales each way; each dot is a mean over the customers who began with that many tickets left. In brackets: the ${interval}`;
+}
 
 /** Describes the interval of the median wait of the sales, for customers who began before the last tickets. */
 function describeInterval(sales: readonly (readonly Sold[])[]): string {
@@ -61,7 +64,7 @@ export function drawTickets(report: Report, name: string): Drawn {
   const revoked = rowOf(THRESHOLD)?.revokedMax ?? 0;
   const drawn = waitsFigure({
     title: `Customers know after ${early} ms instead of ${confirmed} that they have a ticket, until the last ${THRESHOLD}${revoked === 0 ? '' : `; up to ${revoked} of a sale then get none`}`,
-    note: `${stock} tickets, four retailers, ${sales(null).length} sales each way; ${HOW}.`,
+    note: `${stock} tickets, four retailers, ${describeDots(sales(null).length)}.`,
     see: `While more than ${THRESHOLD} tickets are left, the early answer is enough. ${describeRevoked(revoked)}`,
     stock,
     mark: { at: THRESHOLD, label: `the last ${THRESHOLD} wait for the confirmed answer` },
@@ -112,7 +115,7 @@ export function drawRights(report: Report): Drawn {
     const local = Math.round(100 * (row('rights')?.localFinals ?? NaN));
     const drawn = waitsFigure({
       title: `If sites hold rights to sell, a ticket is final after ${ms('rights')} ms; from one shared queue, after ${ms('queue')} ms`,
-      note: `${all[0]?.tickets} tickets, ${where}, ${sales('queue').length} sales each way; ${HOW}.`,
+      note: `${all[0]?.tickets} tickets, ${where}, ${describeDots(sales('queue').length)}.`,
       see: `A site with rights sells its share of the tickets alone: ${local} % of these sales are final without a trip to another site.${local < 100 ? ' Before each other sale, the site fetched rights from another one.' : ''}`,
       stock: all[0]?.tickets ?? 0,
       mark: { at: THRESHOLD, label: `the last ${THRESHOLD}` },

@@ -91,7 +91,7 @@ export function drawShops(tpcw: Report, rubis: Report): Drawn {
   const ms = (series: string): string => farthest(rows, series);
   const [cart, buy, bid, buyNow] = [SHOPS.tpcw.cart, SHOPS.tpcw.buy, SHOPS.rubis.cart, SHOPS.rubis.buy];
   const shops = byPlace({
-    title: `With five sites, a user in Singapore waits ${ms(cart)} ms to fill a cart of TPC-W and ${ms(buy)} ms to buy, ${ms(bid)} ms to bid in RUBiS and ${ms(buyNow)} ms to buy now`,
+    title: `With five sites, a user in Singapore waits ${ms(cart)} ms to fill a cart of TPC-W and ${ms(buy)} ms to buy. In RUBiS it is ${ms(bid)} ms to bid and ${ms(buyNow)} ms to buy now`,
     note: MEANS,
     see: 'A site near the users answers blue requests alone. Red requests still travel to the leader, and wait for a majority of the sites. So the more sites there are, the longer they take.',
     label: MEAN_MS,

@@ -204,7 +204,7 @@ export function drawEnqueues(report: Report): Drawn {
   };
   const far = rows.find(({ server }) => server === 'virginia')?.ranges;
   const drawn = intervalsFigure({
-    title: `With a server beside the client, an enqueue has a preliminary view after ${span('preliminary')}, and its final one after ${span('final')}; with a server in Virginia, after ${short(far?.preliminary.median ?? NaN)} and ${short(far?.final.median ?? NaN)} ms`,
+    title: `With a server beside the client, an enqueue has a preliminary view after ${span('preliminary')} and its final one after ${span('final')}. With a server in Virginia, they come after ${short(far?.preliminary.median ?? NaN)} and ${short(far?.final.median ?? NaN)} ms`,
     note: 'A client in Ireland adds to a queue in ZooKeeper: median and range of the rounds.',
     see: 'The preliminary view needs only the trip to the server. The final view also waits for the leader, so it takes as long as a plain client. So the gain is large with a near server and a far leader, and small with a far server.',
     axis: 'milliseconds (log scale)',

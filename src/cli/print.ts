@@ -1,6 +1,6 @@
 /**
- * Prints the output of commands on stdout, and errors on stderr. Node decides whether a stream shows
- * colors: `NO_COLOR` switches them off, `FORCE_COLOR` on.
+ * Prints the output of commands on stdout, and errors on stderr. Node decides whether a stream
+ * shows colors: `NO_COLOR` switches them off, `FORCE_COLOR` on.
  */
 import { styleText } from 'node:util';
 
