@@ -31,7 +31,7 @@ test('demo: started → prints its address, answers there, and ends cleanly when
   for (const { docs = '', source = '' } of demos)
     expect([docs, await statusOf(docs), await statusOf(source)]).toEqual([docs, 200, 200]);
   program.signal('SIGINT');
-  expect(await program.ended()).toMatchObject({ code: 0, stderr: '' });
+  expect(await program.ended()).toMatchObject({ code: 0, stderr: 'closing\n' });
 });
 
 test('demo: the port is in use → the error names the flag and the variable that change it', async () => {
