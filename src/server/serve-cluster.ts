@@ -34,6 +34,7 @@ import {
   createRefusedMetric,
   createSiteMetrics,
 } from './site-metrics.ts';
+import { getPartitionFigures } from './deployment/running-site.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
@@ -347,5 +348,6 @@ function createNodeMetrics(
     certificationStats: () => node.site.certificationStats.stats,
     retainedReplies: () => node.site.driver.retainedReplies,
     rejectedMessages: () => node.site.driver.rejectedMessages,
+    partitionFigures: () => getPartitionFigures(node.site),
   });
 }

@@ -161,10 +161,7 @@ export async function serve<const N extends string>(
     ...others
   } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
-  const { embedded, begin, rejectedMessages } = openEmbedded(
-    service,
-    deployment,
-  );
+  const { embedded, begin, ...figures } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
@@ -190,7 +187,7 @@ export async function serve<const N extends string>(
       page,
       logger,
       operatorToken,
-      metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
+      metrics: createSiteMetrics({ ...embedded, ...figures }),
     }));
     // The data stays unchanged if a step before this one fails. The sites start
     // before a client can connect.

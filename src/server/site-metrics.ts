@@ -7,6 +7,11 @@ import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
+import {
+  createPartitionMetrics,
+  REJECTED_METRIC,
+} from './partition-metrics.ts';
+import type { PartitionFigures } from './site/partition-stats.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 
 export interface ObservedSites {
@@ -14,9 +19,14 @@ export interface ObservedSites {
   certificationStats(site: string): CertificationStats;
   retainedReplies(site: string): RetainedReplies;
   rejectedMessages(site: string): RejectedMessageCounts;
+  /** `undefined` if there is one red log only. */
+  partitionFigures(site: string): PartitionFigures | undefined;
 }
 
 export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
+  const hasPartitions = backend.sites.some(
+    (site) => backend.partitionFigures(site) !== undefined,
+  );
   const define = (
     [kind, name, help]: readonly [
       kind: StoreMetric['kind'],
@@ -44,15 +54,17 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     const { own, red } = backend.retainedReplies(site);
     return { own: own[figure], red: red[figure] };
   };
-  const rejectedHelp =
-    'Red operations rejected by certification, and executed again, by what they met';
   const refusedHelp = 'Messages of other sites that were not taken, by reason';
   const repliesHelp = 'Writes whose reply a log retains for retries';
   const bytesHelp = 'About how many bytes these replies take';
   return [
-    define(['counter', 'red_rejected_total', rejectedHelp], 'reason', (site) =>
-      backend.certificationStats(site),
-    ),
+    ...(hasPartitions
+      ? createPartitionMetrics(backend)
+      : [
+          define(REJECTED_METRIC, 'reason', (site) =>
+            backend.certificationStats(site),
+          ),
+        ]),
     define(
       ['counter', 'site_messages_refused_total', refusedHelp],
       'reason',

@@ -21,6 +21,10 @@ import {
 } from '../site/invariant-alarm.ts';
 import { CertificationCounter } from '../site/certification-stats.ts';
 import {
+  PartitionStats,
+  type PartitionFigures,
+} from '../site/partition-stats.ts';
+import {
   createClockObserver,
   createGeneratorAlarm,
   createRejectionAlarm,
@@ -89,6 +93,8 @@ export interface SiteResources extends Pick<
 export interface RunningSite {
   readonly driver: SiteDriver;
   readonly certificationStats: CertificationCounter;
+  /** `undefined` if there is one red log only. */
+  readonly partitionStats: PartitionStats | undefined;
 }
 
 /** Returns the part of the plan that follows from the options. */
@@ -141,6 +147,7 @@ export function createRunningSite(
   } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
+  const partitionStats = createPartitionStats(plan, site);
   const alarms = createSiteAlarms(name, origins, onAlarm);
   try {
     const problem = findStoredProblem(
@@ -160,7 +167,10 @@ export function createRunningSite(
       redLogs,
       tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),
-      observer: createObserver(plan, site, certificationStats),
+      observer: createObserver(plan, site, {
+        certificationStats,
+        partitionStats,
+      }),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       ...alarms,
       onClockSet: reportsClock ? alarms.onClockSet : undefined,
@@ -172,7 +182,7 @@ export function createRunningSite(
       ...policy,
       ...resources,
     });
-    return { driver, certificationStats };
+    return { driver, certificationStats, partitionStats };
   } catch (error) {
     if (error instanceof NeedsNewerVersionError) {
       alarms.onOutdated(error.message);
@@ -190,6 +200,16 @@ export function createRunningSite(
   }
 }
 
+/** Returns what a site counts for each of several red logs. */
+export function getPartitionFigures({
+  driver,
+  partitionStats,
+}: RunningSite): PartitionFigures | undefined {
+  if (partitionStats === undefined) return undefined;
+  const { names, logs } = partitionStats;
+  return { names, logs, standingHolds: driver.standingHolds };
+}
+
 /** Whether a red operation may have rows that its home does not order. */
 function canLeaveMain(
   partitions: Partitions | undefined,
@@ -201,18 +221,34 @@ function canLeaveMain(
   return hasUnordered || (partitions?.count ?? 1) > 1;
 }
 
+function createPartitionStats(
+  { partitions }: SitePlan,
+  site: Origin,
+): PartitionStats | undefined {
+  if (partitions === undefined || partitions.count === 1) return undefined;
+  return new PartitionStats(site, partitions.names);
+}
+
 /** Creates the observer of a site, which raises alarms for operators. */
 function createObserver(
   { service, origins, checkInvariants, onAlarm }: SitePlan,
   site: Origin,
-  rejections: CertificationCounter,
+  { certificationStats, partitionStats }: Omit<RunningSite, 'driver'>,
 ): SiteDriverOptions['observer'] {
   return {
     ...createClockObserver(origins, site, onAlarm),
     ...(checkInvariants
       ? createInvariantObserver(service, origins.getName(site), onAlarm)
       : {}),
-    onRejected: rejections.onRejected,
+    onRejected: certificationStats.onRejected,
+    ...(partitionStats !== undefined && {
+      onRejected: (operation, conflict) => {
+        certificationStats.onRejected(operation, conflict);
+        partitionStats.onRejected(operation, conflict);
+      },
+      onRedDelivered: partitionStats.onRedDelivered,
+      onRedPassed: partitionStats.onRedPassed,
+    }),
   };
 }
 

@@ -272,6 +272,8 @@ export class Replica implements ReplicaCore, SavedParts {
 
   #deliver(order: RedOrder, record: RedRecord): void {
     order.deliver(record);
+    if (order.holds !== undefined)
+      this.options.observer?.onRedDelivered?.(record);
     const place = order.deliveredCount;
     const isProven = place <= this.getProvenRedCount(order.partition);
     if (record.kind === 'member')

@@ -209,6 +209,12 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.retainedReplies;
   }
 
+  /** The number of holds that stand in each red log, by its partition. */
+  get standingHolds(): readonly number[] {
+    const { orders } = this.#machine.replica.red;
+    return orders.map(({ holds }) => holds?.standing.size ?? 0);
+  }
+
   /**
    * Whether the site has not stopped, and another site has confirmed this start
    * if that is needed.

@@ -16,6 +16,7 @@ import { reportWritesWithoutPartition } from '../report-partitions.ts';
 import {
   createRunningSite,
   createSitePlan,
+  getPartitionFigures,
   type RunningSite,
   type SitePlan,
 } from '../running-site.ts';
@@ -37,6 +38,7 @@ import { getOneWayDelayMs, type SiteLatency } from '../../site/site-latency.ts';
 import { Origins } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { CertificationStats } from '../../site/certification-stats.ts';
+import type { PartitionFigures } from '../../site/partition-stats.ts';
 import {
   guardAlarmHandler,
   emitWarning,
@@ -118,6 +120,11 @@ export interface OpenedDeployment<N extends string = string> {
    * Returns how many messages of other sites a site has rejected, by reason.
    */
   rejectedMessages(site: N): RejectedMessageCounts;
+  /**
+   * Returns what a site counts for each of several red logs. `undefined` if
+   * there is one.
+   */
+  partitionFigures(site: N): PartitionFigures | undefined;
   /**
    * Writes the manifest of the directory and starts all sites. Throws
    * `UNAVAILABLE` if the directory cannot be written.
@@ -215,6 +222,7 @@ export function openEmbedded<const N extends string>(
     embedded,
     begin,
     rejectedMessages: (site) => find(site).driver.rejectedMessages,
+    partitionFigures: (site) => getPartitionFigures(find(site)),
   };
 }
 

@@ -7,7 +7,7 @@ export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** A metric with its current values. */
 export interface Metric {
-  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly kind: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly name: string;
   readonly help: string;
   readonly values: readonly MetricValue[];
@@ -15,10 +15,10 @@ export interface Metric {
 
 interface MetricValue {
   /**
-   * The name of the series to which the value of a histogram belongs. Default:
-   * the name of the metric
+   * What the name of the series has behind the name of the metric, as `_sum`.
+   * Default: nothing
    */
-  readonly metricName?: string;
+  readonly suffix?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
@@ -32,8 +32,8 @@ function formatMetric({ kind, name, help, values }: Metric): string {
     `# HELP ${name} ${escapeText(help)}`,
     `# TYPE ${name} ${kind}`,
     ...values.map(
-      ({ metricName = name, labels, value }) =>
-        `${metricName}${formatLabels(labels)} ${formatNumber(value)}`,
+      ({ suffix = '', labels, value }) =>
+        `${name}${suffix}${formatLabels(labels)} ${formatNumber(value)}`,
     ),
   ].join('\n');
 }

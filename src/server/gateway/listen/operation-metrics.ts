@@ -84,7 +84,7 @@ export function readDurations(sites: Sites): Metric {
           const le = boundMs === undefined ? '+Inf' : boundMs / MS_PER_S;
           value += count;
           return {
-            metricName: `${DURATION_METRIC}_bucket`,
+            suffix: '_bucket',
             labels: { ...labels, le },
             value,
           };
@@ -92,11 +92,11 @@ export function readDurations(sites: Sites): Metric {
         return [
           ...buckets,
           {
-            metricName: `${DURATION_METRIC}_sum`,
+            suffix: '_sum',
             labels,
             value: counted.sumMs / MS_PER_S,
           },
-          { metricName: `${DURATION_METRIC}_count`, labels, value },
+          { suffix: '_count', labels, value },
         ];
       }),
     ),

@@ -2,7 +2,10 @@
  * The options of a replica, its observer, and the core that its parts share.
  */
 import type { CertifierLimits } from '../../records/retention-limits.ts';
-import type { Conflict } from '../../records/certification-result.ts';
+import type {
+  CertificationDecision,
+  Conflict,
+} from '../../records/certification-result.ts';
 import type { SendWindows } from '../../records/send-windows.ts';
 import type { HybridClock } from '../../records/clock.ts';
 import type { CoverageWaiters } from './coverage-waiters.ts';
@@ -11,10 +14,12 @@ import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type {
   BlueOperation,
+  GlobalOperation,
   LocalEntry,
   OperationId,
   RedDelivered,
   RedOperation,
+  RedRecord,
 } from '../../records/records.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 import type { Partitions } from '../../service/partitions.ts';
@@ -24,6 +29,16 @@ import type { SiteState } from './site-state.ts';
 import type { ReplicaOutput } from '../../records/replica-output.ts';
 import type { Submission } from './submissions.ts';
 import type { Stage } from '../../records/replica-output.ts';
+
+/** A record that has passed the gate of a red log. */
+export interface PassedRecord {
+  /** The ordinal of the partition of the log. */
+  readonly partition: number;
+  readonly record: RedRecord;
+  readonly decision: CertificationDecision;
+  /** The own execution of a global that has ended by it without an effect. */
+  readonly ended: GlobalOperation | undefined;
+}
 
 /**
  * Observes a replica, for checkers and metrics. Callbacks run in the middle of
@@ -37,6 +52,10 @@ export interface ReplicaObserver {
   onApplied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
   onRejected?(operation: RedOperation, conflict: Conflict | undefined): void;
+  /** One of several red logs has a record, which now waits at its gate. */
+  onRedDelivered?(record: RedRecord): void;
+  /** A record has passed the gate of one of several red logs. */
+  onRedPassed?(passed: PassedRecord): void;
   /** A view that is no preview was given to a submission within a session. */
   onViewed?(submission: Submission): void;
   /**

@@ -475,6 +475,13 @@ export class RedPath {
     )
       order.advance(decision.stamp);
     const ended = this.#globals.onPassed(order, record, decision);
+    const { partition } = order;
+    this.#core.options.observer?.onRedPassed?.({
+      partition,
+      record,
+      decision,
+      ended,
+    });
     const isRefused = decision.kind === 'refuse' || decision.kind === 'abort';
     // The record of the operation itself ends or rejects the request.
     if (ended === undefined || !isRefused) return;

@@ -1,9 +1,9 @@
 /** `serve`: what it hands to the gateways of all its sites, and to the port. */
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/contract/index.ts';
-import { blue, counter, defineService, serve, table } from '../../../../src/server/index.ts';
+import { blue, counter, defineService, serve, table, type ServeOptions } from '../../../../src/server/index.ts';
 import { RawClient } from '../../../support/wire.ts';
 
 const contract = defineContract('counts', {
@@ -95,4 +95,36 @@ test('serve with a page that fails, and upgrades to nowhere that are reset → g
   peer.resetAndDestroy();
   expect((await fetch(`${server.url}/health`)).status).toBe(200);
   await server.close();
+});
+
+describe('metrics of the red logs', () => {
+  const readMetrics = async (partitions: ServeOptions<'ireland'>['partitions']): Promise<string> => {
+    const server = await serve({ service, sites: ['ireland'], partitions });
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    await server.close();
+    return text;
+  };
+
+  test('several logs → each has its own values', async () => {
+    const text = await readMetrics({ us: { leader: 'ireland' } });
+    for (const partition of ['main', 'us']) {
+      const labels = `site="ireland",partition="${partition}"`;
+      for (const line of [
+        `red_rejected_total{${labels},reason="name"} 0`,
+        `red_committed_total{${labels}} 0`,
+        `globals_total{${labels},outcome="committed"} 0`,
+        `hold_seconds_count{${labels}} 0`,
+        `holds_standing{${labels}} 0`,
+        `strong_checks_failed_total{${labels}} 0`,
+        `red_gate_wait_seconds_sum{${labels}} `,
+      ])
+        expect(text).toContain(`correctables_${line}`);
+    }
+  });
+
+  test('one log → no value names a partition', async () => {
+    const text = await readMetrics(undefined);
+    expect(text).toContain('correctables_red_rejected_total{site="ireland",reason="name"} 0');
+    expect(text).not.toMatch(/partition|globals|hold/);
+  });
 });

@@ -1,6 +1,7 @@
 /** A deployment in one process with two partitions: what is answered, what is refused, and what a restart has. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
+import { openEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
 import { createEmbedded } from '../../../../../src/server/index.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { bank, partitionedBank } from '../../replica/partitions/partitioned-bank.ts';
@@ -73,4 +74,23 @@ test('strong reads of two partitions beside transfers → always the whole total
   await Promise.all([move(ohio, 'us/ann', 'eu/bob'), move(frankfurt, 'eu/bob', 'us/ann'), sum()]);
   expect(sums).toEqual(Array.from({ length: 10 }, () => 200));
   await deployment.close();
+});
+
+test('a transfer over two partitions → its site counts it, and each site its hold', async () => {
+  const { embedded, begin, partitionFigures } = openEmbedded(partitionedBank, {
+    sites: ['ireland', 'virginia'],
+    partitions: { us: { leader: 'virginia' } },
+    onAlarm: () => {},
+  });
+  begin();
+  const ireland = createClient(embedded.site('ireland'));
+  await ireland.invoke(bank.deposit({ account: 'eu/bob', amount: 10 }));
+  await ireland.invokeStrong(bank.transfer({ from: 'eu/bob', to: 'us/ann', amount: 4 }));
+  const [main, us] = [0, 1].map((partition) => partitionFigures('ireland')?.logs[partition]);
+  expect(main).toMatchObject({ committed: 1, globals: { committed: 1, refused: 0, aborted: 0 } });
+  await expect.poll(() => us?.holds.count).toBe(1);
+  expect(partitionFigures('virginia')?.logs[0]?.committed).toBe(0);
+  await expect.poll(() => partitionFigures('virginia')?.standingHolds).toEqual([0, 0]);
+  expect(main?.gateWaits.count).toBeGreaterThan(0);
+  await embedded.close();
 });

@@ -19,8 +19,8 @@ test('labels, help and numbers are written as prom-client writes them', async ()
 
 test('a histogram names the series of each value', () => {
   const values = [
-    { metricName: 'took_bucket', labels: { le: '+Inf' }, value: 2 },
-    { metricName: 'took_count', labels: {}, value: 2 },
+    { suffix: '_bucket', labels: { le: '+Inf' }, value: 2 },
+    { suffix: '_count', labels: {}, value: 2 },
   ];
   expect(formatMetrics([{ kind: 'histogram', name: 'took', help: 'Time', values }])).toBe(
     '# HELP took Time\n# TYPE took histogram\ntook_bucket{le="+Inf"} 2\ntook_count 2\n',
