@@ -16,6 +16,7 @@ const PROGRAMS: ReadonlyMap<string, () => Promise<unknown>> = new Map([
   ['cluster', () => import('./cluster/cli.ts')],
   ['kill', () => import('./kill/cli.ts')],
   ['news', () => import('./news/cli.ts')],
+  ['social', () => import('./social/cli.ts')],
   ['tickets', () => import('./tickets/cli.ts')],
   ['twissandra', () => import('./twissandra/cli.ts')],
 ]);

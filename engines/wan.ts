@@ -14,7 +14,7 @@ export type Placement = (typeof PLACEMENTS)[number];
 export const WANS = ['none', 'paper'] as const;
 export type WanPreset = (typeof WANS)[number];
 
-/** Those of the American places the paper does not say: about what public measurements show. */
+/** Those of the other American places the paper does not say: about what public measurements show. */
 export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
   'frankfurt-ireland': 20,
   'ireland-virginia': 83,
@@ -24,6 +24,9 @@ export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
   'nca-ore': 21,
   'ireland-nca': 140,
   'ireland-ore': 130,
+  'ohio-virginia': 12,
+  'ireland-ohio': 88,
+  'frankfurt-ohio': 96,
 };
 
 /** The round trip between two places; 0 between one and itself, and without a preset. */

@@ -17,14 +17,6 @@ import { bank, service } from './service.ts';
 const SITES = ['ireland', 'frankfurt', 'virginia', 'ohio'] as const;
 type Site = (typeof SITES)[number];
 
-/** Round trips in milliseconds. Those of Ohio are rounded from round trips between the regions of a provider. */
-const LATENCY: Readonly<Record<string, number>> = {
-  ...ROUND_TRIPS_MS,
-  'ohio-virginia': 12,
-  'ireland-ohio': 88,
-  'frankfurt-ohio': 96,
-};
-
 type Log = RedLog<Site>;
 const MAIN: Log = { leader: 'ireland', voters: SITES };
 const US: Log = { leader: 'virginia', voters: ['virginia', 'ohio', 'ireland'] };
@@ -86,7 +78,7 @@ async function measure(layout: Layout, operations: number): Promise<readonly Wai
     sites: SITES,
     redLeader: MAIN.leader,
     partitions: LAYOUTS[layout],
-    latency: LATENCY,
+    latency: ROUND_TRIPS_MS,
   });
   try {
     return await Promise.all(USERS.map((user) => measureUser(deployment, layout, { ...user, operations })));
@@ -127,7 +119,7 @@ function findLog(layout: Layout, account: string): Log {
 }
 
 function roundTripMs(from: Site, to: Site): number {
-  return LATENCY[[from, to].toSorted().join('-')] as number;
+  return ROUND_TRIPS_MS[[from, to].toSorted().join('-')] as number;
 }
 
 function computeGoalResults(rounds: readonly (readonly Wait[])[]): readonly GoalResult[] {

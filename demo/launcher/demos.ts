@@ -66,6 +66,20 @@ export const demos: readonly Demo[] = [
     start: async () => (await import('../bank/server.ts')).startBank({ port: ANY_PORT }),
   },
   {
+    name: 'social',
+    title: 'Social network',
+    about:
+      'Users of two regions post and follow, and each region has a red log near it. A post waits for one log next door. A follow between regions waits for two, and holds a row meanwhile. No strong read shows half of it.',
+    paper: 'Scalable Deferred Update Replication, DSN 2013, §VI',
+    docs: '/docs/redblue/partitions.md',
+    source: '/demo/social/service.ts',
+    code: [
+      { title: 'A timeline: one snapshot, no log', file: 'demo/social/network.ts', name: 'readTimeline' },
+      { title: 'A post or a follow: one operation', file: 'demo/social/network.ts', name: 'send' },
+    ],
+    start: async () => (await import('../social/server.ts')).startNetwork({ port: ANY_PORT }),
+  },
+  {
     name: 'cluster',
     title: 'Three processes',
     about:

@@ -16,7 +16,7 @@ export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEn
   cli
     .command(
       '[...none]',
-      'Opens a start page with all demos; ads, bank, case, cluster, kill, news, tickets or twissandra: that one by itself',
+      'Opens a start page with all demos; ads, bank, case, cluster, kill, news, social, tickets or twissandra: that one by itself',
     )
     .option('--port <n>', `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
   cli.help();

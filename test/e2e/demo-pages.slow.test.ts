@@ -11,6 +11,7 @@ import { layoutShift, smallTargets } from './support/page-quality.ts';
 const COMPLETE: Readonly<Record<string, string>> = {
   tickets: '#status[data-phase="ready"]',
   bank: '#status[data-phase="ready"]',
+  social: '#status[data-phase="ready"]',
   cluster: '.node[data-state="running"] >> nth=2',
   kill: '.bar >> nth=10',
   news: '#steps [data-step="cache"][data-state="done"]',

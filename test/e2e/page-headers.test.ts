@@ -6,6 +6,7 @@ import { startBank } from '../../demo/bank/server.ts';
 import { demos } from '../../demo/launcher/demos.ts';
 import { startLauncher } from '../../demo/launcher/server.ts';
 import { startNews } from '../../demo/news/server.ts';
+import { startNetwork } from '../../demo/social/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
@@ -34,6 +35,11 @@ const SERVERS = {
     open: () => startBank({ port: 0 }),
     paths: ['/nowhere'],
     act: ['#same-money', '#tellers tr[data-status="confirmed"]'],
+  },
+  social: {
+    open: () => startNetwork({ port: 0 }),
+    paths: ['/nowhere'],
+    act: ['#meet', '#desks tr[data-outcome="done"]'],
   },
   news: {
     open: () => startNews({ port: 0, delays: 'measured' }),
