@@ -1,6 +1,6 @@
 /** The social network in one process: two regions of two sites each, with the delays of a wide area between them. */
 import type { RequestListener } from 'node:http';
-import { serve } from 'correctables/server';
+import { serve, type SiteAlarm } from 'correctables/server';
 import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
@@ -41,7 +41,13 @@ function start({ hasPartitions = true, ...listening }: Listening): Promise<Runni
     sites: SITES,
     redLeader: MAIN_LEADER,
     latency: ROUND_TRIPS_MS,
+    onAlarm: warn,
     ...(hasPartitions && { partitions: PARTITIONS }),
     ...listening,
   });
+}
+
+/** Half of the follows are between the regions on purpose. */
+function warn({ kind, message }: SiteAlarm): void {
+  if (kind !== 'operation-mostly-global') process.emitWarning(message, { code: kind });
 }

@@ -175,7 +175,17 @@ export interface SiteAlarm {
      * Before the start of a deployment with several partitions: a write that
      * may be red does not declare its own. Raised once for each.
      */
-    | 'operation-without-partition';
+    | 'operation-without-partition'
+    /**
+     * Of the last 100 runs of an operation at the site, more than half had rows
+     * of several partitions. Raised once for each operation.
+     */
+    | 'operation-mostly-global'
+    /**
+     * Operations over several partitions have held rows for 10 s. Raised once
+     * for a partition and a home log, until these rows are free.
+     */
+    | 'rows-held';
   /** The site that raised the alarm. */
   readonly site: string;
   /** The other site that the alarm is about, if any. */

@@ -20,6 +20,7 @@ import {
   createInvariantObserver,
 } from '../site/invariant-alarm.ts';
 import { CertificationCounter } from '../site/certification-stats.ts';
+import { createPartitionAlarms } from '../site/partition-alarms.ts';
 import {
   PartitionStats,
   type PartitionFigures,
@@ -231,15 +232,17 @@ function createPartitionStats(
 
 /** Creates the observer of a site, which raises alarms for operators. */
 function createObserver(
-  { service, origins, checkInvariants, onAlarm }: SitePlan,
+  { service, origins, checkInvariants, onAlarm, partitions }: SitePlan,
   site: Origin,
   { certificationStats, partitionStats }: Omit<RunningSite, 'driver'>,
 ): SiteDriverOptions['observer'] {
+  const name = origins.getName(site);
   return {
     ...createClockObserver(origins, site, onAlarm),
-    ...(checkInvariants
-      ? createInvariantObserver(service, origins.getName(site), onAlarm)
-      : {}),
+    ...(checkInvariants ? createInvariantObserver(service, name, onAlarm) : {}),
+    ...(partitions !== undefined &&
+      partitions.count > 1 &&
+      createPartitionAlarms(name, partitions, onAlarm)),
     onRejected: certificationStats.onRejected,
     ...(partitionStats !== undefined && {
       onRejected: (operation, conflict) => {

@@ -40,6 +40,15 @@ export interface PassedRecord {
   readonly ended: GlobalOperation | undefined;
 }
 
+/** Rows of one partition that globals of one home log hold for long. */
+export interface HeldRowsReport {
+  /** The ordinals of the partition with the rows, and of the home. */
+  readonly partition: number;
+  readonly home: number;
+  /** As `accounts/us/ann`. */
+  readonly rows: readonly string[];
+}
+
 /**
  * Observes a replica, for checkers and metrics. Callbacks run in the middle of
  * a change, and an error would leave the change unfinished. Only checkers of a
@@ -82,6 +91,8 @@ export interface ReplicaObserver {
    * them. If `isFull`, updates are refused.
    */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
+  /** Globals have held rows for long. */
+  onRowsHeld?(held: HeldRowsReport): void;
   /** The stamps of the site are taken again. */
   onReleased?(peer: Origin): void;
 }

@@ -26,6 +26,7 @@ import {
   type SiteOptions,
 } from '../site-options.ts';
 import { HaltedBytes } from './halted-bytes.ts';
+import { HeldRows } from './held-rows.ts';
 import { RedIntake } from './red-intake.ts';
 import { RedReach } from './red-reach.ts';
 
@@ -54,6 +55,7 @@ export class RedLogs {
   readonly intakes: readonly RedIntake[];
   readonly reaches: readonly RedReach[];
   readonly #haltedBytes: HaltedBytes;
+  readonly #heldRows: HeldRows;
   readonly #replica: Replica;
   readonly #origins: Origins;
 
@@ -79,6 +81,10 @@ export class RedLogs {
       getEntriesAfterCheckpoint(stored),
       options.maxHaltedBytes,
     );
+    this.#heldRows = new HeldRows(
+      replica.red.orders.flatMap(({ holds }) => holds ?? []),
+      (held) => options.observer?.onRowsHeld?.(held),
+    );
     this.intakes = this.nodes.map((log, partition) => {
       const consumer = parts.createReader(log, saved[partition]);
       return new RedIntake(consumer, this.#haltedBytes, replica, {
@@ -96,7 +102,7 @@ export class RedLogs {
 
   get isBusy(): boolean {
     for (const { isBusy } of this.nodes) if (isBusy) return true;
-    return false;
+    return this.#heldRows.isAny;
   }
 
   get wakeAtMs(): number {
@@ -154,6 +160,7 @@ export class RedLogs {
       if (this.#replica.waitsForRed(partition)) log.catchUp?.(nowMs);
     }
     for (const reach of this.reaches) reach.tick(nowMs);
+    this.#heldRows.tick(nowMs);
   }
 
   noteTime(nowMs: number): void {

@@ -21,6 +21,7 @@ import type {
 import {
   findWrittenNames,
   isRangeChanged,
+  parseName,
   SEPARATOR,
   toTableName,
 } from '../../../generator/read-set.ts';
@@ -125,6 +126,15 @@ export class HoldTable implements Section {
       this.#ends.delete(execution);
       this.#changes.add(execution);
     }
+  }
+
+  /** Returns the rows of this partition that an operation reads or writes. */
+  listRows({ effects, reads }: GlobalOperation): readonly string[] {
+    const rows = new Set<string>();
+    for (const { table, key } of [...effects, ...reads.map(parseName)])
+      if (key !== undefined && this.#isHere(table, key))
+        rows.add(`${table}/${key}`);
+    return [...rows];
   }
 
   /** Returns what an operation reads, and what it writes in this partition. */

@@ -1,0 +1,115 @@
+/**
+ * Raises the alarms of a site with several red logs: rows that are held for
+ * long, and operations that need rows of several partitions most of the time.
+ */
+import {
+  createAlarmRaiser,
+  shortenText,
+  type OnAlarm,
+} from '../alarms/site-alarm.ts';
+import { parseName } from '../generator/read-set.ts';
+import {
+  getPartition,
+  type BlueOperation,
+  type RedOperation,
+} from '../records/records.ts';
+import type { ReplicaObserver } from '../replica/core/replica-port.ts';
+import type { Partitions } from '../service/partitions.ts';
+import { HELD_LIMIT_MS } from './machine/held-rows.ts';
+
+/** How many executions of an operation are counted before it is judged. */
+const JUDGED_RUNS = 100;
+/** More globals than this share of them are reported. */
+const GLOBALS_SHARE = 0.5;
+
+/** How many rows a message names. */
+const MAX_NAMED_ROWS = 10;
+const MAX_ROW_LENGTH = 100;
+
+/** The executions of one operation since it was last judged. */
+interface Runs {
+  count: number;
+  globals: number;
+  /** The tables with rows outside the home partition. */
+  readonly tables: Set<string>;
+}
+
+export function createPartitionAlarms(
+  site: string,
+  partitions: Partitions,
+  onAlarm: OnAlarm,
+): Pick<ReplicaObserver, 'onCreated' | 'onRowsHeld'> {
+  const raise = createAlarmRaiser(site, onAlarm);
+  const nameOf = (partition: number): string =>
+    partitions.names[partition] ?? '';
+  const runs = new Map<string, Runs>();
+  const reported = new Set<string>();
+
+  const judge = (operation: string, { globals, tables }: Runs): void => {
+    runs.delete(operation);
+    if (globals <= GLOBALS_SHARE * JUDGED_RUNS) return;
+    reported.add(operation);
+    const cost = 'Each takes a round trip more, and holds rows meanwhile';
+    const advice =
+      "Give rows that one operation needs the same partition. Put a table that red operations only read into partition: 'none'";
+    raise(
+      'operation-mostly-global',
+      `${globals} of ${JUDGED_RUNS} runs of '${operation}' had rows of several partitions: of the tables ${[...tables].join(', ')}. ${cost}. ${advice}.`,
+    );
+  };
+
+  return {
+    onCreated: (record) => {
+      if (!isRed(record) || reported.has(record.operation)) return;
+      const { operation } = record;
+      const counted = runs.get(operation) ?? createRuns();
+      runs.set(operation, counted);
+      counted.count += 1;
+      if (record.others !== undefined) {
+        counted.globals += 1;
+        for (const table of listOtherTables(record, partitions))
+          counted.tables.add(table);
+      }
+      if (counted.count === JUDGED_RUNS) judge(operation, counted);
+    },
+    onRowsHeld: ({ partition, home, rows }) => {
+      const named = rows
+        .slice(0, MAX_NAMED_ROWS)
+        .map((row) => shortenText(row, MAX_ROW_LENGTH));
+      if (rows.length > named.length)
+        named.push(`${rows.length - named.length} more`);
+      const problem = `rows of the partition ${nameOf(partition)} are held for more than ${HELD_LIMIT_MS / 1000} s (${named.join(', ')})`;
+      const cause = `Operations of the partition ${nameOf(home)} hold them, and its red log does not end these`;
+      const advice = `Red operations on these rows wait. Start the leader of ${nameOf(home)}, or restore its red log`;
+      raise('rows-held', `${problem}. ${cause}. ${advice}.`);
+    },
+  };
+}
+
+function createRuns(): Runs {
+  return { count: 0, globals: 0, tables: new Set() };
+}
+
+function isRed(record: BlueOperation | RedOperation): record is RedOperation {
+  return 'kind' in record;
+}
+
+/** Returns the tables with rows that the home of a global does not order. */
+function listOtherTables(
+  operation: RedOperation,
+  partitions: Partitions,
+): readonly string[] {
+  const home = getPartition(operation);
+  const { effects, reads, ranges = [] } = operation;
+  const isElsewhere = (table: string, key: string | undefined): boolean => {
+    if (key === undefined) return true;
+    const partition = partitions.ofRow(table, key);
+    return partition !== undefined && partition !== home;
+  };
+  return [
+    ...[...effects, ...reads.map(parseName)].filter(({ table, key }) =>
+      isElsewhere(table, key),
+    ),
+    ...ranges,
+  ].map(({ table }) => table);
+}
