@@ -1,6 +1,6 @@
 /**
- * The social network of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI) as its users see it. A page can import
- * this file: it contains names and schemas, not the implementation.
+ * The social network of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI) as its users
+ * see it. A page can import this file: it contains names and schemas, not the implementation.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';

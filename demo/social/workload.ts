@@ -1,6 +1,6 @@
 /**
- * What users do, in the mix of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI): 85 % read their timeline, 7.5 %
- * post, and 7.5 % follow, half of them a user of the other region.
+ * What users do, in the mix of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI): 85 %
+ * read their timeline, 7.5 % post, and 7.5 % follow, half of them a user of the other region.
  */
 import { wholeBetween, type Random } from '../shared/random.ts';
 import type { Action } from './network.ts';

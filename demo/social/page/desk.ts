@@ -7,7 +7,7 @@ import { EVERYBODY, listPeople } from './people.ts';
 
 /** How often a user who works on its own posts, otherwise it follows or unfollows. */
 const POST_SHARE = 0.4;
-const WORDS = ['Good morning!', 'What a day.', 'Tea or coffee?', 'It rains here.', 'See you soon.', 'Lunch time.'];
+const WORDS = ['Good morning!', 'A long day.', 'Tea or coffee?', 'It rains here.', 'See you soon.', 'Lunch time.'];
 
 /** A receipt, and how long a row of the other region was held for it, if that is known. */
 export interface ShownReceipt extends Receipt {

@@ -55,7 +55,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 
 /** Describes the latest action of a user. The text stays the same until its outcome is known. */
 export function formatMessage(receipt: ShownReceipt | undefined): string {
-  if (receipt === undefined) return 'Post something, or follow somebody.';
+  if (receipt === undefined) return 'Post something, or follow another user.';
   const { action, outcome, ms = 0 } = receipt;
   const what = formatAction(action);
   if (outcome === undefined) return `${what}: waits for the ${formatWaits(receipt)}…`;

@@ -475,13 +475,8 @@ export class RedPath {
     )
       order.advance(decision.stamp);
     const ended = this.#globals.onPassed(order, record, decision);
-    const { partition } = order;
-    this.#core.options.observer?.onRedPassed?.({
-      partition,
-      record,
-      decision,
-      ended,
-    });
+    const passed = { partition: order.partition, record, decision, ended };
+    this.#core.options.observer?.onRedPassed?.(passed);
     const isRefused = decision.kind === 'refuse' || decision.kind === 'abort';
     // The record of the operation itself ends or rejects the request.
     if (ended === undefined || !isRefused) return;
