@@ -29,8 +29,15 @@ export function formatReport(figures: Figures): string {
     `${'p50 / p95, ms'.padEnd(23)}  ${'a log for each region'.padEnd(21)}  one log`,
     ...rows,
     ...counts,
+    ...formatUnfinished('a log for each region', logPerRegion),
+    ...formatUnfinished('one log', oneLog),
     formatSummary(figures),
   ].join('\n');
+}
+
+/** Returns a line if operations were given up or have no answer. */
+function formatUnfinished(name: string, { conflicts, unknown }: LayoutFigures): readonly string[] {
+  return conflicts + unknown === 0 ? [] : [`${name}: ${conflicts} given up, ${unknown} without an answer`];
 }
 
 /** Returns the result in sentences. */

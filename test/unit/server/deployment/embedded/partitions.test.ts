@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { openEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
-import { createEmbedded } from '../../../../../src/server/index.ts';
+import { createEmbedded, type SiteAlarm } from '../../../../../src/server/index.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { bank, partitionedBank } from '../../replica/partitions/partitioned-bank.ts';
 
@@ -93,4 +93,24 @@ test('a transfer over two partitions → its site counts it, and each site its h
   await expect.poll(() => partitionFigures('virginia')?.standingHolds).toEqual([0, 0]);
   expect(main?.gateWaits.count).toBeGreaterThan(0);
   await embedded.close();
+});
+
+test('a hundred transfers over two partitions → their site reports the operation once', async () => {
+  const alarms: SiteAlarm[] = [];
+  const deployment = createEmbedded(partitionedBank, {
+    sites: ['ireland', 'virginia'],
+    partitions: { us: { leader: 'virginia' } },
+    onAlarm: (alarm) => void alarms.push(alarm),
+  });
+  const ireland = createClient(deployment.site('ireland'));
+  const move = async (_: unknown, n: number): Promise<void> => {
+    await ireland.invoke(bank.deposit({ account: `eu/${n}`, amount: 1 }));
+    await ireland.invokeStrong(bank.transfer({ from: `eu/${n}`, to: `us/${n}`, amount: 1 }));
+  };
+  await Promise.all(Array.from({ length: 110 }, move));
+  const isMeant = ({ kind }: SiteAlarm): boolean => kind === 'operation-mostly-global';
+  expect(alarms.filter(isMeant).map(({ site, message }) => [site, /of '(\w+)'/.exec(message)?.[1]])).toEqual([
+    ['ireland', 'transfer'],
+  ]);
+  await deployment.close();
 });
