@@ -369,11 +369,13 @@ export class Replica implements ReplicaCore, SavedParts {
    */
   acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
     return proposed.every(({ record }) => {
+      // Once a hold stands, any site can propose the operation that it has.
+      const operation = record.kind === 'hold' ? record.operation : record;
       // The leader has accepted the records of others that it passes on.
       return (
-        record.kind !== 'operation' ||
-        record.site !== from ||
-        this.acceptsStamp(from, record.clock)
+        operation.kind !== 'operation' ||
+        operation.site !== from ||
+        this.acceptsStamp(from, operation.clock)
       );
     });
   }

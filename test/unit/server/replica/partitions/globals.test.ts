@@ -203,3 +203,18 @@ test('a strong read shows a global that has ended', () => {
   for (let turn = 0; turn < 10; turn += 1) world.pass(50);
   expect(read.value).toBe(130);
 });
+
+// Otherwise another site would finish the transfer by its hold, with the stamp of that clock.
+// @rule RB-Q1
+test('a transfer of a site whose clock is far ahead holds nothing until the clock is right', () => {
+  const world = createFunded();
+  world.aheadMs[FOLLOWER] = 5000;
+  const moved = world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
+  world.pass(300);
+  expect(balancesOf(world)).toEqual(all([100, 100]));
+  expect(kindsOf(world, 0)).toEqual([]);
+  world.aheadMs[FOLLOWER] = 0;
+  world.pass(300);
+  expect(moved.value).toBe(true);
+  expect(balancesOf(world)).toEqual(all([70, 130]));
+});
