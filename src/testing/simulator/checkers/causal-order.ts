@@ -3,6 +3,7 @@
  * The checker counts operations instead of comparing vectors.
  */
 import type { Origin } from '../../../server/records/origin.ts';
+import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import {
   CountingChecker,
   getExecutionName,
@@ -23,7 +24,11 @@ export class CausalOrderChecker extends CountingChecker {
     this.#needs.set(formatOperation(operation), [...this.getState(site)]);
   }
 
-  override onApplied(site: Origin, operation: AnyOperation): void {
+  override onApplied(
+    site: Origin,
+    operation: AnyOperation,
+    state: SiteState,
+  ): void {
     const seen = this.getState(site);
     const needs = this.#needs.get(formatOperation(operation)) ?? [];
     for (const [entry, count] of needs.entries()) {
@@ -34,7 +39,7 @@ export class CausalOrderChecker extends CountingChecker {
           `site ${site} shows ${formatOperation(operation)} with ${seen[entry]} of the ${count} operations of ${origin} before it`,
       );
     }
-    super.onApplied(site, operation);
+    super.onApplied(site, operation, state);
   }
 }
 

@@ -236,7 +236,12 @@ export abstract class CountingChecker extends SiteChecker<number[]> {
     this.founding = origins;
   }
 
-  onApplied(site: Origin, operation: AnyOperation): void {
+  onApplied(
+    site: Origin,
+    operation: AnyOperation,
+    // Some checkers that extend it look at the state too.
+    _state: SiteState,
+  ): void {
     const entry = getListOf(operation, this.founding);
     const shown = this.getState(site);
     setCount(shown, entry, (shown[entry] ?? 0) + 1);

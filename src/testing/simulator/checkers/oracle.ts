@@ -11,6 +11,7 @@ import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
 import type { Effect } from '../../../server/records/effect.ts';
+import type { RedOperation } from '../../../server/records/records.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 import { getOperationPlans } from '../../../server/service/operation-plan.ts';
 import type { Partitions } from '../../../server/service/partitions.ts';
@@ -18,6 +19,7 @@ import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { Counts, ModelOperation } from '../oracle/model-operation.ts';
+import { PartitionOrder } from '../oracle/partition-order.ts';
 import { describeDifference } from '../oracle/describe-difference.ts';
 import {
   describeOutcome,
@@ -110,6 +112,8 @@ export class OracleChecker extends CountingChecker {
   /** By log. A new map is made for each change. */
   #shownRedPlaces: ReadonlyMap<number, number> = new Map();
   readonly #partitions: Partitions;
+  /** `undefined` if there is one red log only. */
+  readonly #order: PartitionOrder | undefined;
 
   constructor(
     { service, lookups }: TracedService,
@@ -118,6 +122,8 @@ export class OracleChecker extends CountingChecker {
   ) {
     super(origins);
     this.#partitions = partitions;
+    this.#order =
+      origins.logs.length > 1 ? new PartitionOrder(origins) : undefined;
     this.#service = service;
     this.#submissions = lookups;
     this.#model = new Model(service.tables);
@@ -216,13 +222,24 @@ export class OracleChecker extends CountingChecker {
     this.#created.set(formatOperation(operation), run);
   }
 
-  override onApplied(site: Origin, operation: AnyOperation): void {
-    super.onApplied(site, operation);
+  override onApplied(
+    site: Origin,
+    operation: AnyOperation,
+    state: SiteState,
+  ): void {
+    super.onApplied(site, operation, state);
     const list = getListOf(operation, this.founding);
-    const place = this.getState(site)[list] as number;
+    const shown = this.getState(site);
+    const place = shown[list] as number;
+    const stamp = state.stable[list] ?? 0;
     const known = this.#lists[list]?.[place - 1];
-    if (known === undefined) this.#place(operation, list, place);
+    if (known === undefined) this.#place(operation, { list, shown, stamp });
     else {
+      assertProperty(
+        this.#order === undefined || known.model.time === stamp,
+        () =>
+          `site ${site} shows ${operation.id} with time ${stamp}, another one with ${known.model.time}`,
+      );
       assertProperty(
         known.id === operation.id &&
           isSameSentList(known.effects, operation.effects),
@@ -480,8 +497,12 @@ export class OracleChecker extends CountingChecker {
   }
 
   /** Executes the operation at its place, which never changes. */
-  #place(operation: AnyOperation, list: number, place: number): void {
+  #place(
+    operation: AnyOperation,
+    { list, shown, stamp }: { list: number; shown: Counts; stamp: number },
+  ): void {
     const { id, site, effects } = operation;
+    const place = shown[list] as number;
     const run = this.#created.get(formatOperation(operation));
     assertProperty(
       run !== undefined,
@@ -489,12 +510,15 @@ export class OracleChecker extends CountingChecker {
     );
     // The red order continues from the latest time in it.
     const time = isRed(operation)
-      ? Math.max((this.#redTimes.get(list)?.at(-1) ?? 0) + 1, operation.clock)
+      ? this.#getRedTime(operation, list, stamp)
       : (operation.vector[site] ?? 0);
     // The operations before a blue one in the stream of its site count as seen,
     // even if they were not visible there yet. So do those before a red one in
     // the red order: it has seen them, or it touches nothing that they touch.
-    const seen = [...run.seen];
+    const seen =
+      this.#order !== undefined && isRed(operation)
+        ? this.#order.getSeen(operation, run.seen, shown)
+        : [...run.seen];
     setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(
@@ -521,6 +545,21 @@ export class OracleChecker extends CountingChecker {
     const times = this.#redTimes.get(list) ?? [];
     times.push(time);
     this.#redTimes.set(list, times);
+    this.#order?.add(operation, list, place, time);
+  }
+
+  /**
+   * Returns the time of a red operation. With several logs, records of globals
+   * that are no operations have times too, so that it may be later.
+   */
+  #getRedTime({ id, clock }: RedOperation, list: number, stamp: number): number {
+    const least = Math.max((this.#redTimes.get(list)?.at(-1) ?? 0) + 1, clock);
+    if (this.#order === undefined) return least;
+    assertProperty(
+      stamp >= least,
+      () => `${id} has time ${stamp}, and can have ${least} at the earliest`,
+    );
+    return stamp;
   }
 
   /**
@@ -535,8 +574,7 @@ export class OracleChecker extends CountingChecker {
     readonly reply: Reply | undefined;
     readonly refusal?: DomainErrorInfo | undefined;
   } {
-    const counts = seen.with(model.list, model.place - 1);
-    const view = (): ModelView => new ModelView(this.#model, counts);
+    const view = (): ModelView => new ModelView(this.#model, model.seen);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
     assertProperty(
