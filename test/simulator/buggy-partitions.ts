@@ -1,5 +1,8 @@
 /** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
-import type { OperationId, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import type { Effect } from '../../src/server/records/effect.ts';
+import { getExecutionName, isGlobal } from '../../src/server/records/global-records.ts';
+import type { ExecutionName, OperationId, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import type { Origin } from '../../src/server/records/origin.ts';
 import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
 import { findReadName, type Footprint } from '../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
@@ -42,6 +45,39 @@ class MainGate extends NarrowGate {
     if (record.kind !== 'operation') return super.mayPass(record);
     return RedOrder.prototype['mayPass'].call(this, { ...record, snapshot: record.snapshot.with(0, 0) });
   }
+}
+
+/** Applies the rows of another partition only when their hold ends. */
+class PartialOrder extends RedOrder {
+  readonly #replica: Replica;
+  /** Those of all logs of the site. */
+  readonly #globals: Map<ExecutionName, RedOperation>;
+
+  constructor(replica: Replica, partition: number, globals: Map<ExecutionName, RedOperation>) {
+    super(replica.options, replica.state, partition);
+    this.#replica = replica;
+    this.#globals = globals;
+  }
+
+  override apply(operation: RedOperation, stamp: number): ReturnType<RedOrder['apply']> {
+    if (!isGlobal(operation)) return super.apply(operation, stamp);
+    this.#globals.set(getExecutionName(operation), operation);
+    return super.apply({ ...operation, effects: operation.effects.filter(this.#isHere) }, stamp);
+  }
+
+  override takePassable(): ReturnType<RedOrder['takePassable']> {
+    const item = super.takePassable();
+    if (item?.record.kind !== 'release' || item.decision.kind !== 'release') return item;
+    const { store } = this.#replica.state;
+    const operation = this.#globals.get(item.record.execution);
+    const { stamp: time } = item.decision;
+    for (const effect of operation?.effects.filter(this.#isHere) ?? [])
+      store.apply(effect, { time, site: 0 as Origin, entry: this.log, version: time, seen: [] });
+    return item;
+  }
+
+  readonly #isHere = ({ table, key }: Effect): boolean =>
+    this.#replica.options.partitions?.ofRow(table, key) === this.partition;
 }
 
 /** A marker in the log of `main` counts for all logs. */
@@ -116,6 +152,10 @@ export const BUGGY_PARTITIONS = {
   mainGate: withRedPath(
     (replica) => new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
   ),
+  partialGlobals: withRedPath((replica) => {
+    const globals = new Map<ExecutionName, RedOperation>();
+    return new RedPath(replica, { createOrder: (partition) => new PartialOrder(replica, partition, globals) });
+  }),
   noOverlap: withOverlap(() => undefined),
   readOverlap: withOverlap((later, held) => findReadName(held, later)),
   uncertifiedHolds: withCertifier((...parts) => new UncertifiedHolds(...parts)),

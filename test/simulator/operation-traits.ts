@@ -1,7 +1,7 @@
 /** What the operations of the classic service are: by what they are for, and what they answered. */
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 
-const READS: ReadonlySet<string> = new Set(['size', 'balance', 'balances']);
+const READS: ReadonlySet<string> = new Set(['size', 'balance', 'balances', 'posts']);
 const BLUE: ReadonlySet<string> = new Set(['deposit', 'write', 'tag', 'untag', 'note', 'draft', 'discard']);
 
 /** Whether the operation only reads. */

@@ -73,4 +73,11 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.readOverlap,
   },
+  // @rule PART-G6a
+  'globals-in-parts': {
+    rule: 'a global is at a site in all of its rows, or in none',
+    ...OF_HOLDS,
+    caughtBy: ['whole'],
+    makeMachine: BUGGY_PARTITIONS.partialGlobals,
+  },
 };

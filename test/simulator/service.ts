@@ -31,6 +31,9 @@ const operations = {
   // Of two keys, which may be in two partitions.
   transfer: { access: 'write', args: amount.extend({ to: z.string() }), result: z.object({ paid: z.boolean() }) },
   balances: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.number()) },
+  // It writes rows of two keys, or of one, and reads nothing.
+  post: { access: 'write', args: text.extend({ to: z.string() }), result: z.null() },
+  posts: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.array(z.string())) },
 } as const;
 
 /** A seat, as keys of reservations begin: with its partition, if there are several. */
@@ -47,6 +50,9 @@ interface Text extends Named {
 }
 
 interface Transfer extends Amount {
+  readonly to: string;
+}
+interface Post extends Text {
   readonly to: string;
 }
 
@@ -94,6 +100,12 @@ export function simulatedService(isPartitioned = false): Service {
         accounts.row(a.key).balance.add(-a.amount),
         accounts.row(a.to).balance.add(a.amount),
       ]),
+      post: red((a: Post) =>
+        [...new Set([a.key, a.to])].flatMap((name) => [
+          notes.row(name).title.write(a.text),
+          notes.row(name).lines.append(a.text),
+        ]),
+      ),
       write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
@@ -128,6 +140,8 @@ export function simulatedService(isPartitioned = false): Service {
           ? shadow.transfer(args, { paid: true })
           : { paid: false },
       balances: ({ key: first, to }, { tables }) => [first, to].map((name) => tables.accounts.row(name).balance),
+      post: (args, { shadow }) => shadow.post(args, null),
+      posts: ({ key: first, to }, { tables }) => [first, to].map((name) => [...tables.notes.row(name).lines]),
       write: (args, { shadow }) => shadow.write(args, null),
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),

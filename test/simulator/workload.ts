@@ -55,15 +55,18 @@ const HOT: readonly [Draw, ...Draw[]] = [
 export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
   const drawn = drawInMain(options, random, own);
   if (options.maxLogs === 1) return drawn;
-  if (random.chance(options.pairShare)) return drawPair(random);
+  if (random.chance(options.pairShare)) return drawPair(random, own);
   const { key, ...args } = drawn.args as { readonly key: string };
   return { ...drawn, args: { ...args, key: inSomePartition(random, key) } };
 }
 
 /** Draws an operation with rows of two keys, which may be in two partitions. */
-function drawPair(random: Random): Drawn {
-  const [key, to] = [inSomePartition(random, account(random)), inSomePartition(random, account(random))];
-  if (random.chance(0.3)) return { operation: 'balances', args: { key, to } };
+function drawPair(random: Random, own: string): Drawn {
+  const isPost = random.chance(0.4);
+  const name = isPost ? () => 'note' : account;
+  const [key, to] = [inSomePartition(random, name(random)), inSomePartition(random, name(random))];
+  if (random.chance(0.3)) return { operation: isPost ? 'posts' : 'balances', args: { key, to } };
+  if (isPost) return { operation: 'post', args: { key, to, text: own } };
   return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
 }
 

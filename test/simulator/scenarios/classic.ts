@@ -4,6 +4,7 @@ import { AccountChecker } from '../checkers/accounts.ts';
 import { LevelChecker } from '../checkers/levels.ts';
 import { QueueChecker } from '../checkers/queues.ts';
 import { StrongReadChecker } from '../checkers/strong-reads.ts';
+import { WholeChecker } from '../checkers/whole.ts';
 import { isBlue, isRead, tookEffect } from '../operation-traits.ts';
 import { simulatedService } from '../service.ts';
 import { drawOperation } from '../workload.ts';
@@ -15,6 +16,6 @@ export function classicScenario(isPartitioned = false, service: Service = simula
     service,
     traits: { isRead, isBlue, hasEffect: tookEffect },
     draw: ({ options, random, unique }) => drawOperation(options, random, unique),
-    checkers: () => [new QueueChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker()],
+    checkers: () => [new QueueChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker(), new WholeChecker()],
   };
 }
