@@ -151,6 +151,7 @@ export class GlobalCoordinator {
         return this.#endOwn(getExecutionName(record.operation));
       case 'abort':
         if (decision.kind !== 'abort') return undefined;
+        this.#allowAgain(partition, record.execution);
         return this.#endOwn(record.execution);
       case 'release':
         if (decision.kind === 'release')
@@ -205,8 +206,21 @@ export class GlobalCoordinator {
         this.#committed.set(execution, { stamp, awaited });
       return undefined;
     }
-    const end = this.#getEnd(getPartition(operation), execution);
-    return end === 'committed' ? undefined : this.#endOwn(execution);
+    const home = getPartition(operation);
+    const end = this.#getEnd(home, execution);
+    if (end === 'committed') return undefined;
+    this.#allowAgain(home, execution);
+    return this.#endOwn(execution);
+  }
+
+  /**
+   * The home log may forget that the execution has ended before its holds have.
+   * Then it is asked again, and the snapshot is older than its window.
+   */
+  #allowAgain(home: number, execution: ExecutionName): void {
+    const proposed = this.#proposed.get(execution);
+    proposed?.delete(toProposalName('operation', home));
+    proposed?.delete(toProposalName('abort', home));
   }
 
   #onReleased(execution: ExecutionName, partition: number): void {
@@ -350,7 +364,7 @@ export class GlobalCoordinator {
   ): void {
     const proposed = this.#proposed.get(execution) ?? new Set();
     this.#proposed.set(execution, proposed);
-    const name = `${record.kind} ${partition}`;
+    const name = toProposalName(record.kind, partition);
     if (proposed.has(name)) return;
     proposed.add(name);
     this.#proposals.push({ partition, record });
@@ -427,6 +441,13 @@ export class GlobalCoordinator {
         if (!pending.has(execution) && !this.#own.has(execution))
           notes.delete(execution);
   }
+}
+
+function toProposalName(
+  kind: GlobalProposal['record']['kind'],
+  partition: number,
+): string {
+  return `${kind} ${partition}`;
 }
 
 /** Records of `main` do not name their log. */

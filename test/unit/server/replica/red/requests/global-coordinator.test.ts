@@ -36,14 +36,7 @@ const EXECUTION = getExecutionName(GLOBAL);
 
 /** A site with three logs, to which a test appends what it likes. */
 class Site {
-  readonly certifiers = LOGS.map(
-    (log) =>
-      new PartitionCertifier(
-        { maxWindowCommits: 100, maxOutcomes: ID_TABLE_LIMITS },
-        RED,
-        new HoldTable(PARTITIONS, log),
-      ),
-  );
+  readonly certifiers: readonly PartitionCertifier[];
   readonly coordinator: GlobalCoordinator;
   nowMs = 0;
   coverage: 'covered' | 'later' | 'never' = 'covered';
@@ -52,7 +45,9 @@ class Site {
   leads: readonly number[] = [];
   unreachable: readonly number[] = [];
 
-  constructor(site: number) {
+  constructor(site: number, maxWindowCommits = 100) {
+    const limits = { maxWindowCommits, maxOutcomes: ID_TABLE_LIMITS };
+    this.certifiers = LOGS.map((log) => new PartitionCertifier(limits, RED, new HoldTable(PARTITIONS, log)));
     this.coordinator = new GlobalCoordinator({
       site: site as Origin,
       resendAfterMs: RESEND_AFTER_MS,
@@ -216,6 +211,25 @@ describe('any other site', () => {
     // The hold that was missing comes late.
     site.hold(2);
     expect(site.act()).toEqual(['release 2']);
+  });
+
+  // @rule PART-G8d
+  test('proposes the record again if the home log has forgotten that it was rejected (G8d)', () => {
+    const site = new Site(2, 1);
+    site.hold(1);
+    site.hold(2);
+    site.act();
+    site.nowMs = RESEND_AFTER_MS;
+    const [proposal] = site.propose();
+    const record = proposal?.record as GlobalOperation;
+    site.hold(0, { ...GLOBAL, id: 'h/1' });
+    site.deliver(0, record);
+    // The window of the home log has one stamp.
+    site.hold(0, { ...GLOBAL, id: 'i/1' });
+    site.leads = [1, 2];
+    expect(site.act()).toEqual(['operation 0']);
+    site.deliver(0, record);
+    expect(site.act()).toEqual(['release 1', 'release 2']);
   });
 
   // @rule PART-G8b
