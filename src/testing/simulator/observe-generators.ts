@@ -30,7 +30,11 @@ export function observeGenerators(
   const note = (
     value: GeneratorInput,
     outcome: Outcome,
-    { isLaid: isPipelined = false, isAlone = false } = {},
+    {
+      isLaid: isPipelined = false,
+      isAlone = false,
+      strongReads = undefined as ReadonlySet<string> | undefined,
+    } = {},
   ): void => {
     const { serial, plan, args, submittedAtMs, seed, principal } = value;
     const operation = plan.name;
@@ -41,6 +45,7 @@ export function observeGenerators(
       outcome,
       isPipelined,
       isAlone,
+      strongReads,
     });
   };
   state.runPipelined = (input): GeneratorOutcome => {
@@ -62,12 +67,14 @@ export function observeGenerators(
   const noteRead = (
     input: GeneratorInput,
     answer: ReplyOrError,
+    strongReads?: ReadonlySet<string>,
   ): ReplyOrError => {
     note(
       input,
       isCorrectableError(answer)
         ? toFailure(answer)
         : { hasFailed: false, effects: [], reply: answer },
+      { strongReads },
     );
     return answer;
   };
@@ -76,7 +83,7 @@ export function observeGenerators(
   if (state.partitionCheck !== undefined)
     state.readInOrder = (...args) => {
       const executed = readInOrder(...args);
-      noteRead(args[0], executed.answer);
+      noteRead(args[0], executed.answer, executed.reads.names);
       return executed;
     };
 }

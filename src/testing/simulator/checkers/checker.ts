@@ -105,6 +105,11 @@ export interface SubmissionEvent {
 /** A run of a generator on the stable snapshot of a site. */
 export interface GeneratorRun {
   readonly input: RunInput;
+  /**
+   * What was read, if it was a strong read in a deployment with several
+   * partitions.
+   */
+  readonly strongReads?: ReadonlySet<string> | undefined;
   /** The id of the operation, if it has one. */
   readonly id: string | undefined;
   readonly outcome: Outcome;

@@ -17,6 +17,7 @@ import type { OracleChecker } from './oracle.ts';
 import { RejectionChecker } from './rejections.ts';
 import { SerializabilityChecker } from './serializability.ts';
 import { SessionChecker } from './sessions.ts';
+import { StrictChecker } from './strict-checker.ts';
 import { ReplyChecker } from './submission-replies.ts';
 
 export interface CheckedRun {
@@ -46,6 +47,7 @@ export function createCheckers({
     new CausalOrderChecker(origins),
     new TotalOrderChecker(),
     new SerializabilityChecker(),
+    ...(origins.logs.length > 1 ? [new StrictChecker()] : []),
     new InvariantChecker(service),
     new SessionChecker(origins),
     new ClockChecker(sites, REPLICA_LIMITS.maxClockSkewMs),

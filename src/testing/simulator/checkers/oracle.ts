@@ -552,7 +552,11 @@ export class OracleChecker extends CountingChecker {
    * Returns the time of a red operation. With several logs, records of globals
    * that are no operations have times too, so that it may be later.
    */
-  #getRedTime({ id, clock }: RedOperation, list: number, stamp: number): number {
+  #getRedTime(
+    { id, clock }: RedOperation,
+    list: number,
+    stamp: number,
+  ): number {
     const least = Math.max((this.#redTimes.get(list)?.at(-1) ?? 0) + 1, clock);
     if (this.#order === undefined) return least;
     assertProperty(
