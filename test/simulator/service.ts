@@ -31,8 +31,10 @@ const operations = {
   // Of two keys, which may be in two partitions.
   transfer: { access: 'write', args: amount.extend({ to: z.string() }), result: z.object({ paid: z.boolean() }) },
   balances: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.number()) },
-  // It writes rows of two keys, or of one, and reads nothing.
-  post: { access: 'write', args: text.extend({ to: z.string() }), result: z.null() },
+  // It writes rows of up to three keys, and reads nothing.
+  post: { access: 'write', args: text.extend({ to: z.string(), also: z.string() }), result: z.null() },
+  // It reads a row of the second key, and writes one of the first.
+  copy: { access: 'write', args: key.extend({ to: z.string() }), result: z.object({ copied: z.string() }) },
   posts: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.array(z.string())) },
 } as const;
 
@@ -54,6 +56,7 @@ interface Transfer extends Amount {
 }
 interface Post extends Text {
   readonly to: string;
+  readonly also: string;
 }
 
 type Operations = typeof operations;
@@ -101,11 +104,12 @@ export function simulatedService(isPartitioned = false): Service {
         accounts.row(a.to).balance.add(a.amount),
       ]),
       post: red((a: Post) =>
-        [...new Set([a.key, a.to])].flatMap((name) => [
+        [...new Set([a.key, a.to, a.also])].flatMap((name) => [
           notes.row(name).title.write(a.text),
           notes.row(name).lines.append(a.text),
         ]),
       ),
+      copy: red((a: Text) => [notes.row(a.key).signed.write(a.text)]),
       write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
@@ -141,6 +145,10 @@ export function simulatedService(isPartitioned = false): Service {
           : { paid: false },
       balances: ({ key: first, to }, { tables }) => [first, to].map((name) => tables.accounts.row(name).balance),
       post: (args, { shadow }) => shadow.post(args, null),
+      copy: ({ key: name, to }, { tables, shadow }) => {
+        const title = tables.notes.row(to).title ?? '';
+        return shadow.copy({ key: name, text: title }, { copied: title });
+      },
       posts: ({ key: first, to }, { tables }) => [first, to].map((name) => [...tables.notes.row(name).lines]),
       write: (args, { shadow }) => shadow.write(args, null),
       tag: (args, { shadow }) => shadow.tag(args, null),

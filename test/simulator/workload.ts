@@ -55,6 +55,7 @@ const HOT: readonly [Draw, ...Draw[]] = [
 export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
   const drawn = drawInMain(options, random, own);
   if (options.maxLogs === 1) return drawn;
+  if (options.hotRowShare > 0 && random.chance(options.hotRowShare)) return drawHot(random, options);
   if (random.chance(options.pairShare)) return drawPair(random, own);
   const { key, ...args } = drawn.args as { readonly key: string };
   return { ...drawn, args: { ...args, key: inSomePartition(random, key) } };
@@ -66,8 +67,22 @@ function drawPair(random: Random, own: string): Drawn {
   const name = isPost ? () => 'note' : account;
   const [key, to] = [inSomePartition(random, name(random)), inSomePartition(random, name(random))];
   if (random.chance(0.3)) return { operation: isPost ? 'posts' : 'balances', args: { key, to } };
-  if (isPost) return { operation: 'post', args: { key, to, text: own } };
+  if (isPost && random.chance(0.3)) return { operation: 'copy', args: { key, to } };
+  if (isPost) {
+    const also = random.chance(0.4) ? inSomePartition(random, 'note') : to;
+    return { operation: 'post', args: { key, to, also, text: own } };
+  }
   return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
+}
+
+/** Draws a local or a global of one account, which is held most of the time. */
+function drawHot(random: Random, { pairShare }: SimulationOptions): Drawn {
+  const hot = `${PARTITION_NAMES[0]}/account 1`;
+  const other = inSomePartition(random, 'account 2');
+  const [key, to] = random.chance(0.5) ? [hot, other] : [other, hot];
+  if (random.chance(pairShare)) return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
+  if (random.chance(0.3)) return { operation: 'balances', args: { key, to } };
+  return { operation: 'adjust', args: { key: hot } };
 }
 
 /** The last partition may have the name of none: then its rows are in `main`. */

@@ -16,6 +16,9 @@ export interface SentMessage {
   readonly bytes: Uint8Array;
 }
 
+/** The kind of messages with blue operations. */
+const BLUE_OPERATIONS = 'blue.operations';
+
 type Receive = (sent: SentMessage) => void;
 
 export class HostileNetwork {
@@ -30,6 +33,8 @@ export class HostileNetwork {
   /** The sites that partitions may cut off. */
   readonly #sites: Origin[];
   readonly #lastArrivalMs = new Map<string, number>();
+  /** The site whose blue operations come late. */
+  #slowSite: Origin | undefined;
   #isHealed = false;
   partitions = 0;
 
@@ -68,7 +73,15 @@ export class HostileNetwork {
         ? 2
         : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
-    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent);
+    const isSlow =
+      from === this.#slowSite && kind === BLUE_OPERATIONS && !this.#isHealed;
+    for (let copy = 0; copy < copies; copy += 1)
+      this.#deliver(link, sent, isSlow);
+  }
+
+  /** The blue operations that this site sends come late, until it heals. */
+  slowStreamsOf(site: Origin): void {
+    this.#slowSite = site;
   }
 
   /** From now on nothing is lost, repeated or cut. */
@@ -90,15 +103,18 @@ export class HostileNetwork {
     this.stats.set(description, (this.stats.get(description) ?? 0) + 1);
   }
 
-  #deliver(link: string, sent: SentMessage): void {
-    const { minDelayMs, delayMeanMs, isOrdered } = this.#options;
+  #deliver(link: string, sent: SentMessage, isSlow: boolean): void {
+    const { minDelayMs, delayMeanMs, isOrdered, slowStreamMs } = this.#options;
     let arrivalMs =
       this.#timeline.nowMs + minDelayMs + this.#random.exponential(delayMeanMs);
-    const lastMs = this.#lastArrivalMs.get(link) ?? 0;
+    if (isSlow) arrivalMs += this.#random.exponential(slowStreamMs);
+    // Other messages do not wait for slow ones.
+    const order = isSlow ? `${link} ${sent.kind}` : link;
+    const lastMs = this.#lastArrivalMs.get(order) ?? 0;
     if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
     const isOvertaking = arrivalMs < lastMs;
     if (isOvertaking) this.#count(`${sent.kind} overtaking`);
-    this.#lastArrivalMs.set(link, Math.max(arrivalMs, lastMs));
+    this.#lastArrivalMs.set(order, Math.max(arrivalMs, lastMs));
     this.#timeline.schedule(arrivalMs - this.#timeline.nowMs, () => {
       if (this.#cutLinks.has(link)) return this.#lose(sent.kind);
       // A message that arrives too early is not accepted, and has to be sent

@@ -150,6 +150,16 @@ export interface SimulationOptions {
   readonly maxLogs: number;
   /** With several logs: the share of operations with rows of two keys. */
   readonly pairShare: number;
+  /**
+   * With several logs: the share of operations that use one row, which globals
+   * and locals have in common.
+   */
+  readonly hotRowShare: number;
+  /**
+   * Mean delay of the blue operations of the site that is lost, beyond that of
+   * its other messages. 0 means none.
+   */
+  readonly slowStreamMs: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
   /**
@@ -309,6 +319,8 @@ export function drawOptions(
     ...drawTables(seed),
     maxLogs: 1,
     pairShare: 0.2,
+    hotRowShare: 0,
+    slowStreamMs: 0,
     ...NO_CLUSTER,
     ...NO_ETCD,
   };
@@ -328,6 +340,45 @@ function drawLogs(seed: number): Partial<SimulationOptions> {
     pairShare: random.pick([0, 0.1, 0.3]),
     siteCount: random.pick([2, 3, 3, 3, 5]),
     scenario: random.pick(['classic', 'classic', 'classic', 'rights'] as const),
+    ...drawRareLogs(new Random(seed ^ 0x5a5e)),
+  };
+}
+
+/**
+ * Draws one row that is held most of the time, or a site that is lost while its
+ * holds are there and its blue operations are not.
+ */
+function drawRareLogs(random: Random): Partial<SimulationOptions> {
+  const chance = random.fraction();
+  if (chance < 0.1)
+    return {
+      scenario: 'classic',
+      hotRowShare: random.pick([0.4, 0.8]),
+      pairShare: 0.3,
+    };
+  return chance < 0.2 ? drawSlowStreams(random) : {};
+}
+
+/**
+ * All that the lost site has sent arrives, however late. No site can close it,
+ * so what it takes with it would be waited for until the end.
+ */
+function drawSlowStreams(random: Random): Partial<SimulationOptions> {
+  return {
+    scenario: 'classic',
+    workload: random.pick(['mixed', 'bank'] as const),
+    siteCount: random.pick([3, 3, 5]),
+    pairShare: 0.5,
+    loseSiteAtMs: random.between(100, 2500),
+    slowStreamMs: random.between(100, 2000),
+    moveChance: 0.5,
+    maxWindow: 1000,
+    wildClockAheadMs: 0,
+    lossChance: 0,
+    partitionEveryMs: Infinity,
+    crashEveryMs: Infinity,
+    fullEveryMs: Infinity,
+    deposeEveryMs: Infinity,
   };
 }
 

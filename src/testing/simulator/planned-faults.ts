@@ -54,16 +54,18 @@ export class PlannedFaults {
 
   /**
    * Plans that one of several sites is lost for good, but not the first one.
+   * Returns that site.
    */
-  planLoss(sites: readonly SimulatedSite[]): void {
+  planLoss(sites: readonly SimulatedSite[]): SimulatedSite | undefined {
     const { options, timeline, random, isHealed } = this.#parts;
     const { loseSiteAtMs, siteCount } = options;
-    if (loseSiteAtMs === Infinity || siteCount < 3) return;
+    if (loseSiteAtMs === Infinity || siteCount < 3) return undefined;
 
-    const site = random.between(1, siteCount - 1);
+    const site = sites[random.between(1, siteCount - 1)];
     timeline.schedule(loseSiteAtMs, () => {
-      if (!isHealed()) sites[site]?.lose();
+      if (!isHealed()) site?.lose();
     });
+    return site;
   }
 
   /**

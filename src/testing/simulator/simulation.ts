@@ -207,7 +207,9 @@ export class Simulation {
   #startSites(): void {
     for (const site of this.#origins.sites)
       this.#addSite(site, this.#makeDisk());
-    this.#faults.planLoss(this.#sites);
+    const lost = this.#faults.planLoss(this.#sites);
+    if (lost !== undefined && this.#options.slowStreamMs > 0)
+      this.#network.slowStreamsOf(lost.origin);
     this.#cluster.plan();
     const wild = this.#sites[this.#random.between(0, this.#sites.length - 1)];
     this.#faults.planClocks(wild as SimulatedSite, this.#sites);

@@ -50,7 +50,12 @@ export class PartitionOrder {
   }
 
   /** Notes an operation at its place, and checks its time. */
-  add(operation: RedOperation, list: number, place: number, time: number): void {
+  add(
+    operation: RedOperation,
+    list: number,
+    place: number,
+    time: number,
+  ): void {
     const { id, effects, others } = operation;
     if (others !== undefined) {
       const globals = this.#globals.get(list) ?? [];
