@@ -52,14 +52,19 @@ export type CertificationDecision =
       /** Only of a global: the rejection is remembered by this stamp. */
       readonly stamp?: number;
     }
-  /** The operation was decided by an earlier record. */
-  | { readonly kind: 'void' }
-  | { readonly kind: 'expired' }
+  | RepeatedDecision
   | { readonly kind: 'closed' }
   | { readonly kind: 'marker' }
   /** What was read still holds, unless there is a conflict. */
   | { readonly kind: 'check'; readonly conflict: Conflict | undefined }
   | GlobalDecision;
+
+/** The operation was decided by an earlier record. */
+export interface RepeatedDecision {
+  readonly kind: 'void' | 'expired';
+  /** Only of a global: the end of this execution is remembered by this stamp. */
+  readonly stamp?: number;
+}
 
 /** The decision about a record of a global that is not its operation. */
 export type GlobalDecision =

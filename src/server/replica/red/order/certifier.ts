@@ -40,6 +40,7 @@ import type {
   Conflict,
   CertificationDecision,
   OperationOutcome,
+  RepeatedDecision,
 } from '../../../records/certification-result.ts';
 
 export const CERTIFIER_LIMITS: CertifierLimits = {
@@ -188,7 +189,7 @@ export class Certifier implements Section {
   }
 
   /** Decides about a record whose operation has ended by an earlier one. */
-  protected decideAgain(id: OperationId): CertificationDecision {
+  protected decideAgain(id: OperationId): RepeatedDecision {
     return { kind: this.outcomes.get(id) === EXPIRED ? 'expired' : 'void' };
   }
 

@@ -138,8 +138,9 @@ export class PartitionCertifier extends Certifier {
     if (this.holds.isKnown(execution)) return { kind: 'void' };
     // The operation was closed, or another execution of it has committed.
     if (this.isDecided(operation.id)) {
-      this.holds.end(execution, 'never', this.#mark(operation));
-      return this.decideAgain(operation.id);
+      const stamp = this.#mark(operation);
+      this.holds.end(execution, 'never', stamp);
+      return { ...this.decideAgain(operation.id), stamp };
     }
     const conflict = this.findGlobalConflict(operation);
     if (conflict !== undefined) {
