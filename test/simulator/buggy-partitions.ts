@@ -1,15 +1,31 @@
 /** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
 import type { Effect } from '../../src/server/records/effect.ts';
 import { getExecutionName, isGlobal } from '../../src/server/records/global-records.ts';
-import type { ExecutionName, OperationId, RedOperation, RedRecord } from '../../src/server/records/records.ts';
+import type {
+  ExecutionName,
+  HoldStamp,
+  OperationId,
+  RedOperation,
+  RedRecord,
+} from '../../src/server/records/records.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
-import { findReadName, type Footprint } from '../../src/server/replica/red/order/hold-table.ts';
+import { findReadName, findWrittenName, type Footprint } from '../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
+import { GlobalRequests } from '../../src/server/replica/red/requests/global-requests.ts';
+import type { GlobalCoordinator } from '../../src/server/replica/red/requests/global-coordinator.ts';
+import type { Partitions } from '../../src/server/service/partitions.ts';
+import type { Section } from '../../src/server/records/checkpoint.ts';
+import {
+  awaitOnlyGlobals,
+  awaitOnlyHolds,
+  UnabortingCoordinator,
+  WindowlessCertifier,
+} from '../support/globals/faulty-parts.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import { withReplica } from './buggy-replicas.ts';
 
@@ -144,6 +160,70 @@ const withOverlap = (findOverlappingName: (later: Footprint, held: Footprint) =>
     return new RedPath(replica, { createOrder });
   });
 
+const withAwaited = (findAwaitedStamps: typeof awaitOnlyHolds): MachineFactory =>
+  withRedPath((replica) => {
+    const createOrder = (partition: number): RedOrder => {
+      const order = new RedOrder(replica.options, replica.state, partition);
+      return Object.assign(order, { findAwaitedStamps });
+    };
+    return new RedPath(replica, { createOrder });
+  });
+
+const withGlobals = (Globals: typeof GlobalRequests): MachineFactory =>
+  withRedPath((replica) => new RedPath(replica, { createGlobals: (...parts) => new Globals(...parts) }));
+
+const withCoordinator = (Coordinator: typeof GlobalCoordinator): MachineFactory =>
+  withRedPath(
+    (replica) =>
+      new RedPath(replica, {
+        createGlobals: (...parts) => new GlobalRequests(...parts, (options) => new Coordinator(options)),
+      }),
+  );
+
+/** Replaces how a site finds the logs of rows and operations. */
+const withPartitions =
+  (change: (partitions: Partitions, site: Origin) => Partial<Partitions>): MachineFactory =>
+  (options, ...found) => {
+    const { partitions, site } = options;
+    if (partitions === undefined || partitions.count === 1) return new SiteMachine(options, ...found);
+    const changed = {
+      names: partitions.names,
+      count: partitions.count,
+      ofRow: (...row: Parameters<Partitions['ofRow']>) => partitions.ofRow(...row),
+      homeOf: (...operation: Parameters<Partitions['homeOf']>) => partitions.homeOf(...operation),
+      ...change(partitions, site),
+    };
+    return new SiteMachine({ ...options, partitions: changed }, ...found);
+  };
+
+/** The end of a hold is proposed, and passes its gate, before the global is applied. */
+class EarlyReleaseOrder extends RedOrder {
+  protected override findAwaitedStamps(...passing: Parameters<typeof awaitOnlyHolds>): readonly HoldStamp[] {
+    return awaitOnlyHolds(...passing);
+  }
+}
+
+class EarlyGlobals extends GlobalRequests {
+  override isApplied(): boolean {
+    return true;
+  }
+}
+
+/** Holds do not count for strong reads. */
+class PassingReads extends GlobalRequests {
+  override readsHeld(): boolean {
+    return false;
+  }
+}
+
+/** A checkpoint has no holds. */
+class UnsavedHolds extends PartitionCertifier {
+  override get sections(): Readonly<Record<string, Section>> {
+    const { holds: _, ...sections } = super.sections;
+    return sections;
+  }
+}
+
 /** What a machine can be broken by, by name. */
 export const BUGGY_PARTITIONS = {
   narrowGate: withRedPath(
@@ -159,6 +239,25 @@ export const BUGGY_PARTITIONS = {
   noOverlap: withOverlap(() => undefined),
   readOverlap: withOverlap((later, held) => findReadName(held, later)),
   uncertifiedHolds: withCertifier((...parts) => new UncertifiedHolds(...parts)),
+  stamplessGate: withAwaited(awaitOnlyGlobals),
+  earlyReleases: withRedPath(
+    (replica) =>
+      new RedPath(replica, {
+        createOrder: (partition) => new EarlyReleaseOrder(replica.options, replica.state, partition),
+        createGlobals: (...parts) => new EarlyGlobals(...parts),
+      }),
+  ),
+  writeOverlap: withOverlap((later, held) => findReadName(later, held) ?? findWrittenName(later, held)),
+  passingReads: withGlobals(PassingReads),
+  noAborts: withCoordinator(UnabortingCoordinator),
+  windowlessGlobals: withCertifier((...parts) => new WindowlessCertifier(...parts)),
+  unsavedHolds: withCertifier((...parts) => new UnsavedHolds(...parts)),
+  homesBySite: withPartitions((partitions, site) => ({
+    homeOf: (...operation) => (partitions.homeOf(...operation) + site) % partitions.count,
+  })),
+  rowsBySite: withPartitions((partitions, site) => ({
+    ofRow: (...row) => (site === 1 ? partitions.ofRow(...row) : 0),
+  })),
   forgottenHolds: withRedPath((replica) => new ForgottenHoldsPath(replica)),
   oneMarker: withRedPath((replica) => new OneMarkerPath(replica)),
   lowStamps,

@@ -1,13 +1,59 @@
 /** Planted faults of sites with several red logs. */
 import { BUGGY_PARTITIONS } from './buggy-partitions.ts';
+import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
 /** Where faults of holds show, and how: with many operations over two partitions. */
 const OF_HOLDS = {
-  caughtBy: ['serializability', 'oracle', 'invariants'],
+  caughtBy: ['serializability', 'strict', 'oracle', 'invariants'],
   profile: 'logs',
   overrides: { pairShare: 0.5 },
 } as const;
+
+/**
+ * Sites near each other, of which one soon lacks the end of a log: strong reads and locals meet a log that is behind the
+ * others.
+ */
+const LAGGING: Partial<SimulationOptions> = {
+  siteCount: 3,
+  clientCount: 8,
+  operationsPerClient: 12,
+  workload: 'mixed',
+  thinkMeanMs: 20,
+  clientTimeoutMs: 2000,
+  pairShare: 0.8,
+  hotRowShare: 0,
+  maxLogs: 3,
+  isOrdered: false,
+  minDelayMs: 0,
+  delayMeanMs: 4,
+  lossChance: 0,
+  duplicateChance: 0,
+  partitionEveryMs: 250,
+  partitionMeanMs: 500,
+  isPartitionOneWay: true,
+  isPartitionTotal: false,
+  syncMeanMs: 0,
+  maxWindow: 1000,
+  crashEveryMs: Infinity,
+  fullEveryMs: Infinity,
+  pauseEveryMs: Infinity,
+  deposeEveryMs: Infinity,
+  loseSiteAtMs: Infinity,
+  wildClockAheadMs: 0,
+  giveUpChance: 0,
+  moveChance: 0,
+  sessionChance: 0,
+};
+
+/** The same, with messages that are lost. */
+const LOSSY: Partial<SimulationOptions> = {
+  ...LAGGING,
+  thinkMeanMs: 2,
+  delayMeanMs: 40,
+  lossChance: 0.25,
+  partitionEveryMs: Infinity,
+};
 
 export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G2
@@ -79,5 +125,77 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['whole'],
     makeMachine: BUGGY_PARTITIONS.partialGlobals,
+  },
+  // @rule PART-G1
+  'homes-by-site': {
+    rule: 'the home of an operation is the same at each site',
+    caughtBy: ['exactly once', 'oracle', 'strict', 'progress'],
+    profile: 'logs',
+    overrides: { siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150, pairShare: 0.2 },
+    shownBy: 3,
+    makeMachine: BUGGY_PARTITIONS.homesBySite,
+  },
+  // @rule PART-G14
+  'rows-by-site': {
+    rule: 'a row is in the same partition at each site',
+    ...OF_HOLDS,
+    shownBy: 3,
+    makeMachine: BUGGY_PARTITIONS.rowsBySite,
+  },
+  // @rule PART-G7
+  'holds-reject-readers-only': {
+    rule: 'a record that writes what a hold reads is rejected',
+    ...OF_HOLDS,
+    shownBy: 32,
+    makeMachine: BUGGY_PARTITIONS.writeOverlap,
+  },
+  // @rule PART-G8
+  'globals-before-their-holds': {
+    rule: 'a site applies a global only after its holds in other logs',
+    ...OF_HOLDS,
+    shownBy: 6,
+    makeMachine: BUGGY_PARTITIONS.stamplessGate,
+  },
+  // @rule PART-G8a
+  'releases-before-globals': {
+    rule: 'a site takes the end of a hold only after the global',
+    ...OF_HOLDS,
+    overrides: LOSSY,
+    shownBy: 11,
+    makeMachine: BUGGY_PARTITIONS.earlyReleases,
+  },
+  // @rule PART-G8c
+  'no-aborts': {
+    rule: 'a global of which a hold is missing is aborted',
+    ...OF_HOLDS,
+    caughtBy: ['progress'],
+    overrides: { pairShare: 0.5, siteCount: 3, crashEveryMs: 400 },
+    shownBy: 11,
+    makeMachine: BUGGY_PARTITIONS.noAborts,
+  },
+  // @rule PART-G8d
+  'globals-without-a-window': {
+    rule: 'a global whose snapshot is older than the window is rejected',
+    ...OF_HOLDS,
+    overrides: { pairShare: 0.7, maxWindowCommits: 5 },
+    makeMachine: BUGGY_PARTITIONS.windowlessGlobals,
+  },
+  // @rule PART-G8g
+  'checkpoint-without-holds': {
+    rule: 'a checkpoint has the holds that stand',
+    ...OF_HOLDS,
+    caughtBy: ['progress', 'convergence', 'oracle', 'strict', 'serializability', 'crash'],
+    overrides: { pairShare: 0.5, crashEveryMs: 400, checkpointBytes: 500 },
+    shownBy: 11,
+    makeMachine: BUGGY_PARTITIONS.unsavedHolds,
+  },
+  // @rule PART-G9
+  'reads-beside-holds': {
+    rule: 'a strong read waits for the end of a hold that writes what it reads',
+    ...OF_HOLDS,
+    caughtBy: ['strict', 'oracle'],
+    overrides: LAGGING,
+    shownBy: 6,
+    makeMachine: BUGGY_PARTITIONS.passingReads,
   },
 };

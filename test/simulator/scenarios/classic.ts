@@ -16,6 +16,12 @@ export function classicScenario(isPartitioned = false, service: Service = simula
     service,
     traits: { isRead, isBlue, hasEffect: tookEffect },
     draw: ({ options, random, unique }) => drawOperation(options, random, unique),
-    checkers: () => [new QueueChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker(), new WholeChecker()],
+    checkers: () => [
+      new QueueChecker(),
+      new AccountChecker(),
+      new StrongReadChecker(),
+      new LevelChecker(),
+      new WholeChecker(),
+    ],
   };
 }

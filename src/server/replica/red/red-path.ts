@@ -39,6 +39,7 @@ import type { ReplyOrError } from '../../records/reply.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
+import type { HoldTable } from './order/hold-table.ts';
 import { RedOrder } from './order/red-order.ts';
 import {
   isClientFull,
@@ -68,6 +69,10 @@ export type Homed = Pick<Submission, 'plan' | 'args'>;
 export interface PartitionFactories {
   readonly createOrder?: (partition: number) => RedOrder;
   readonly createPipeline?: () => Pipeline;
+  /** Creates the part that all partitions share, if there are several. */
+  readonly createGlobals?: (
+    ...parts: [ReplicaCore, readonly HoldTable[], readonly RedAdmission[]]
+  ) => GlobalRequests;
 }
 
 export class RedPath {
@@ -94,6 +99,7 @@ export class RedPath {
       createOrder = (partition) =>
         new RedOrder(core.options, core.state, partition),
       createPipeline = () => new Pipeline(core),
+      createGlobals = (...parts) => new GlobalRequests(...parts),
     }: PartitionFactories = {},
   ) {
     this.#core = core;
@@ -120,7 +126,7 @@ export class RedPath {
     const tables = this.orders.flatMap(({ holds }) => holds ?? []);
     this.#globals =
       tables.length === this.orders.length
-        ? new GlobalRequests(core, tables, this.admissions)
+        ? createGlobals(core, tables, this.admissions)
         : undefined;
     this.#partitionReads =
       this.#globals &&

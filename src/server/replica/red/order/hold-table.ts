@@ -255,7 +255,10 @@ export function findReadName(
 }
 
 /** Two new rows of one table write its name, and do not overlap by that. */
-function findWrittenName(a: Footprint, b: Footprint): string | undefined {
+export function findWrittenName(
+  a: Footprint,
+  b: Footprint,
+): string | undefined {
   for (const name of a.writes)
     if (name.includes(SEPARATOR) && b.writes.has(name)) return name;
   return undefined;

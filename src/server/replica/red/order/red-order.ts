@@ -208,9 +208,15 @@ export class RedOrder {
     this.#state.advanceRed(this.log, stamp);
   }
 
+  protected findAwaitedStamps(
+    ...passing: Parameters<typeof findAwaitedStamps>
+  ): ReturnType<typeof findAwaitedStamps> {
+    return findAwaitedStamps(...passing);
+  }
+
   /** Whether the records of other logs are applied that it has to follow. */
   #hasAwaited({ record, decision }: GateItem): boolean {
-    return findAwaitedStamps(record, decision).every(
+    return this.findAwaitedStamps(record, decision).every(
       ([partition, stamp]) =>
         getStampOf(
           this.#state.stable,

@@ -30,10 +30,13 @@ import type { RedOrder } from '../order/red-order.ts';
 import {
   getRetryDelayMs,
   GlobalCoordinator,
+  type CoordinatorOptions,
   type SiteProgress,
 } from './global-coordinator.ts';
 import type { RedAdmission } from './red-admission.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
+
+type CoordinatorFactory = (options: CoordinatorOptions) => GlobalCoordinator;
 
 interface WaitingRequest {
   readonly request: RedRequest;
@@ -59,13 +62,15 @@ export class GlobalRequests implements SiteProgress {
     core: ReplicaCore,
     tables: readonly HoldTable[],
     admissions: readonly RedAdmission[],
+    createCoordinator: CoordinatorFactory = (options) =>
+      new GlobalCoordinator(options),
   ) {
     this.#core = core;
     this.#admissions = admissions;
     this.#tables = tables;
     this.#open = tables.map(() => new Map());
     const { site, resendAfterMs } = core.options;
-    this.#coordinator = new GlobalCoordinator({ site, resendAfterMs, tables });
+    this.#coordinator = createCoordinator({ site, resendAfterMs, tables });
   }
 
   get nowMs(): number {
