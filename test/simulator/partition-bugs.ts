@@ -178,6 +178,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a global whose snapshot is older than the window is rejected',
     ...OF_HOLDS,
     overrides: { pairShare: 0.7, maxWindowCommits: 5 },
+    shownBy: 26,
     makeMachine: BUGGY_PARTITIONS.windowlessGlobals,
   },
   // @rule PART-G8g

@@ -235,11 +235,7 @@ export class OracleChecker extends CountingChecker {
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, { list, shown, stamp });
     else {
-      assertProperty(
-        this.#order === undefined || known.model.time === stamp,
-        () =>
-          `site ${site} shows ${operation.id} with time ${stamp}, another one with ${known.model.time}`,
-      );
+      this.#order?.checkSameTime(operation, known.model.time, stamp);
       assertProperty(
         known.id === operation.id &&
           isSameSentList(known.effects, operation.effects),
@@ -552,18 +548,10 @@ export class OracleChecker extends CountingChecker {
    * Returns the time of a red operation. With several logs, records of globals
    * that are no operations have times too, so that it may be later.
    */
-  #getRedTime(
-    { id, clock }: RedOperation,
-    list: number,
-    stamp: number,
-  ): number {
-    const least = Math.max((this.#redTimes.get(list)?.at(-1) ?? 0) + 1, clock);
-    if (this.#order === undefined) return least;
-    assertProperty(
-      stamp >= least,
-      () => `${id} has time ${stamp}, and can have ${least} at the earliest`,
-    );
-    return stamp;
+  #getRedTime(operation: RedOperation, list: number, stamp: number): number {
+    const last = this.#redTimes.get(list)?.at(-1) ?? 0;
+    const least = Math.max(last + 1, operation.clock);
+    return this.#order?.getTime(operation, stamp, least) ?? least;
   }
 
   /**

@@ -7,7 +7,11 @@
 import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Origins } from '../../../server/records/origin.ts';
 import type { RedOperation } from '../../../server/records/records.ts';
-import { assertProperty, setCount } from '../checkers/checker.ts';
+import {
+  assertProperty,
+  setCount,
+  type AnyOperation,
+} from '../checkers/checker.ts';
 import type { Counts } from './model-operation.ts';
 
 interface PlacedGlobal {
@@ -47,6 +51,25 @@ export class PartitionOrder {
       setCount(counts, log, Math.max(counts[log] ?? 0, count));
     }
     return counts;
+  }
+
+  /**
+   * Returns the time of an operation. Records that are no operations have times
+   * too, so it may be later than `least`.
+   */
+  getTime({ id }: RedOperation, stamp: number, least: number): number {
+    assertProperty(
+      stamp >= least,
+      () => `${id} has time ${stamp}, and can have ${least} at the earliest`,
+    );
+    return stamp;
+  }
+
+  checkSameTime({ id }: AnyOperation, time: number, stamp: number): void {
+    assertProperty(
+      time === stamp,
+      () => `${id} has time ${stamp} at one site, and ${time} at another one`,
+    );
   }
 
   /** Notes an operation at its place, and checks its time. */
