@@ -350,11 +350,15 @@ function drawLogs(seed: number): Partial<SimulationOptions> {
  */
 function drawRareLogs(random: Random): Partial<SimulationOptions> {
   const chance = random.fraction();
+  // Each execution waits for those before it. With one message or one commit
+  // at a time that takes minutes, which is slow and no fault.
   if (chance < 0.1)
     return {
       scenario: 'classic',
       hotRowShare: random.pick([0.4, 0.8]),
       pairShare: 0.3,
+      maxWindow: 1000,
+      maxWindowCommits: 50,
     };
   return chance < 0.2 ? drawSlowStreams(random) : {};
 }
