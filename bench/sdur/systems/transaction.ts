@@ -1,0 +1,36 @@
+/** Transactions over partitions, as servers certify them. */
+
+/** The part of a transaction in one partition. */
+export interface Part {
+  readonly partition: number;
+  /** How many transactions had ended at the server where it was read, at that moment. */
+  readonly snapshot: number;
+  readonly reads: readonly number[];
+  readonly writes: readonly number[];
+}
+
+export interface Transaction {
+  /** No other transaction has it. Rows have the name of the last writer as their value. */
+  readonly name: number;
+  /** One for each partition with rows of it. */
+  readonly parts: readonly Part[];
+}
+
+/** Returns whether the transaction is in several partitions. */
+export function isGlobal({ parts }: Transaction): boolean {
+  return parts.length > 1;
+}
+
+/** Returns whether two lists of rows have one in common. They are short, so a set would take longer. */
+export function intersects(rows: readonly number[], others: readonly number[]): boolean {
+  return rows.some((row) => others.includes(row));
+}
+
+/** Returns whether one of them writes what the other reads or writes. */
+export function overlaps(part: Part, other: Part): boolean {
+  return (
+    intersects(part.writes, other.writes) ||
+    intersects(part.writes, other.reads) ||
+    intersects(part.reads, other.writes)
+  );
+}
