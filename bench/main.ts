@@ -25,6 +25,10 @@ import { postgresSessions } from './postgres/sessions.ts';
 import { react } from './react/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
+import { sdurDelay } from './sdur/delay.ts';
+import { partitionMetadata } from './sdur/metadata.ts';
+import { sdurMix } from './sdur/mix.ts';
+import { sdurReorder } from './sdur/reorder.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { transactions } from './transactions/bench.ts';
@@ -51,6 +55,10 @@ const benches: readonly Bench[] = [
   redblueLatency,
   redblueThroughput,
   redNearUsers,
+  sdurMix,
+  sdurReorder,
+  sdurDelay,
+  partitionMetadata,
   labels,
   tpcw,
   rubis,

@@ -143,8 +143,9 @@ export class PaperDeployment implements System {
         this.#send(place, node.place, () => this.#receiveVote(node, output.vote));
     } else if (output.kind === 'broadcast') {
       const { partition, transaction, afterMs } = output;
-      const [leader] = this.#nodes[partition] ?? [];
-      if (leader !== undefined) this.#send(place, leader.place, () => this.#append(partition, transaction), afterMs);
+      const leader = this.#nodes[partition]?.[0] as Node;
+      const tripMs = leader.server === server ? 0 : this.#options.getDelayMs(place, leader.place);
+      this.#options.timeline.schedule(afterMs + tripMs, () => this.#append(partition, transaction));
     } else {
       this.#end(output, server);
     }
@@ -178,8 +179,8 @@ export class PaperDeployment implements System {
     this.#send(home.place, home.place, () => onEnd(commits));
   }
 
-  #send(from: Place, to: Place, receive: () => void, afterMs = 0): void {
+  #send(from: Place, to: Place, receive: () => void): void {
     const { timeline, getDelayMs } = this.#options;
-    timeline.schedule(afterMs + getDelayMs(from, to), receive);
+    timeline.schedule(getDelayMs(from, to), receive);
   }
 }

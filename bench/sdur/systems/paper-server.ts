@@ -17,7 +17,7 @@
  *
  * The machine keeps all past transactions. The paper keeps the last ones as Bloom filters, and aborts what is older.
  */
-import { intersects, isGlobal, overlaps, type Part, type Transaction } from './transaction.ts';
+import { intersects, isGlobal, listRows, overlaps, type Part, type Transaction } from './transaction.ts';
 
 export interface PaperServerOptions {
   readonly partition: number;
@@ -60,6 +60,8 @@ interface Certified {
   readonly part: Part;
   /** Its place in the log, from 1 on. */
   readonly place: number;
+  /** How many transactions had ended here when it ended, with it. `undefined` while it is pending. */
+  endedAt: number | undefined;
 }
 
 export class PaperServer {
@@ -72,6 +74,8 @@ export class PaperServer {
   /** In the order in which they end. */
   readonly #pending: Certified[] = [];
   readonly #ended: Certified[] = [];
+  /** By row: the transactions that read or write it, so that few are compared. */
+  readonly #users = new Map<number, Certified[]>();
   /** By transaction: the votes of other partitions by partition. A vote may come before its transaction. */
   readonly #votes = new Map<number, Map<number, boolean>>();
   /** Globals that have ended here. Each server of a partition votes, so votes still come. */
@@ -159,19 +163,30 @@ export class PaperServer {
 
   #take(transaction: Transaction, part: Part): void {
     const { partition } = this.options;
-    const isHarmless = ({ part: other }: Certified): boolean => !this.conflicts(transaction, part, other);
-    const commits = this.#pending.every(isHarmless) && this.#ended.slice(part.snapshot).every(isHarmless);
+    const commits = !this.#hasConflict(transaction, part);
     for (const { partition: to } of transaction.parts) {
       const vote = { transaction: transaction.name, partition, commits };
       if (to !== partition) this.#outputs.push({ kind: 'vote', to, vote });
     }
-    if (commits) {
-      const certified = { transaction, part, place: this.#place };
-      const index = isGlobal(transaction) ? this.#pending.length : this.#findIndex(part);
-      this.#pending.splice(index, 0, certified);
-      return;
+    if (!commits) return this.#finish(transaction, commits);
+    const certified: Certified = { transaction, part, place: this.#place, endedAt: undefined };
+    for (const row of listRows(part)) {
+      const users = this.#users.get(row);
+      if (users === undefined) this.#users.set(row, [certified]);
+      else users.push(certified);
     }
-    this.#finish(transaction, commits);
+    const index = isGlobal(transaction) ? this.#pending.length : this.#findIndex(part);
+    this.#pending.splice(index, 0, certified);
+  }
+
+  #hasConflict(transaction: Transaction, part: Part): boolean {
+    return listRows(part).some((row) =>
+      this.#users
+        .get(row)
+        ?.some(
+          ({ endedAt = Infinity, part: other }) => endedAt > part.snapshot && this.conflicts(transaction, part, other),
+        ),
+    );
   }
 
   #finish(transaction: Transaction, commits: boolean): void {
@@ -185,8 +200,10 @@ export class PaperServer {
     let index = this.#pending.length;
     for (let at = index - 1; at >= 0; at -= 1) {
       const { transaction, part: other, place } = this.#pending[at] as Certified;
+      // Those before it are older, so no local may leap them either.
+      if (isGlobal(transaction) && !this.canLeap(place)) break;
       if (!this.commutes(part, other)) break;
-      if (isGlobal(transaction) && this.canLeap(place)) index = at;
+      if (isGlobal(transaction)) index = at;
     }
     return index;
   }
@@ -203,6 +220,7 @@ export class PaperServer {
       const commits = votes === undefined || [...votes.values()].every(Boolean);
       this.#pending.shift();
       this.#ended.push(first);
+      first.endedAt = this.#ended.length;
       if (commits) for (const row of part.writes) this.#writers.set(row, transaction.name);
       this.#finish(transaction, commits);
     }

@@ -21,9 +21,15 @@ export function isGlobal({ parts }: Transaction): boolean {
   return parts.length > 1;
 }
 
-/** Returns whether two lists of rows have one in common. They are short, so a set would take longer. */
+/** Returns the rows of the part. One that is read and written may be there twice. */
+export function listRows({ reads, writes }: Part): readonly number[] {
+  return reads === writes ? reads : [...reads, ...writes];
+}
+
+/** Returns whether two lists of rows have one in common. They are short, and this runs for each pair of transactions. */
 export function intersects(rows: readonly number[], others: readonly number[]): boolean {
-  return rows.some((row) => others.includes(row));
+  for (const row of rows) if (others.includes(row)) return true;
+  return false;
 }
 
 /** Returns whether one of them writes what the other reads or writes. */
