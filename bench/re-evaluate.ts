@@ -17,6 +17,10 @@ import { groupBy } from './harness/group-by.ts';
 import * as postgres from './postgres/goals.ts';
 import * as react from './react/goals.ts';
 import * as redblue from './redblue-overhead/goals.ts';
+import * as delay from './sdur/delay.ts';
+import * as metadata from './sdur/metadata.ts';
+import * as mix from './sdur/mix.ts';
+import * as reorder from './sdur/reorder.ts';
 import * as server from './server/goals.ts';
 import type { Measurement } from './server/measurement.ts';
 import { PAIRS, SHARES } from './server/targets.ts';
@@ -72,6 +76,10 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   transactions: ({ costs, views }: Samples) =>
     transactions.computeGoalResults({ costs: asMap(costs), views: views as never }),
   causal: (samples: never) => causal.computeGoalResults(samples),
+  'sdur-mix': ({ rows }: mix.MixSamples) => mix.computeGoalResults(rows),
+  'sdur-reorder': reorder.computeGoalResults,
+  'sdur-delay': delay.computeGoalResults,
+  'partition-metadata': metadata.computeGoalResults,
   wire: (samples: Samples) =>
     wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),
   ads: (samples: never) => chase.computeGoalResults('ads', samples),

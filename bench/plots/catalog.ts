@@ -6,6 +6,7 @@ import { drawPartitions } from './partitions.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
+import { drawDelay, drawMetadata, drawMix, drawReorder } from './sdur.ts';
 import { drawLatency, drawQuoddy, drawShops, drawThroughput } from './sites.ts';
 import { drawPostgresReads, drawPostgresSessions } from './postgres.ts';
 import { drawSpeculation } from './speculation.ts';
@@ -38,6 +39,10 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,
   'red-near-users': drawPartitions,
+  'sdur-mix': drawMix,
+  'sdur-reorder': drawReorder,
+  'sdur-delay': drawDelay,
+  'partition-metadata': drawMetadata,
   transactions: drawTransactions,
   causal: drawCausal,
   // Both shops share one plot.

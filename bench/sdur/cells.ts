@@ -52,7 +52,8 @@ export function createCell(change: Pick<Cell, 'wan' | 'system' | 'globals'> & Pa
  * The product takes more time on this machine.
  */
 const DURATION_MS: Readonly<Record<SystemName, number>> = { machine: 2_000, product: 1_000 };
-const QUICK_DURATION_MS = 100;
+const WARM_UP_MS = 500;
+const QUICK_MS = 100;
 const SEED = 1;
 
 /** Runs the cells one after the other, and returns a row for each. */
@@ -72,7 +73,8 @@ export function runCells(
       globalShare: globals / 100,
       hotShare: hot / 100,
       seed: SEED,
-      durationMs: quick ? QUICK_DURATION_MS : DURATION_MS[system],
+      warmUpMs: quick ? QUICK_MS : WARM_UP_MS,
+      durationMs: quick ? QUICK_MS : DURATION_MS[system],
     });
     onResult(cell, result);
     return createRow(cell, result);

@@ -23,6 +23,8 @@ export interface LoadOptions {
   /** The delay Δ of the machine, in milliseconds. */
   readonly delayMs: number;
   readonly seed: number;
+  /** How long the load has been there when transactions begin to count, and for how long they count. */
+  readonly warmUpMs: number;
   readonly durationMs: number;
 }
 
@@ -56,7 +58,6 @@ const HOT_ROW = 0;
 const PARTITIONS = 2;
 /** The sites of the product greet each other before the load begins. */
 const START_MS = 2_000;
-const WARM_UP_MS = 500;
 /** The load goes on while measured transactions are in flight. */
 const MAX_DRAIN_MS = 10_000;
 
@@ -101,8 +102,7 @@ class LoadRun {
     const { durationMs } = this.#options;
     const perSecond = LOAD * computePeak(this.#options);
     const timeline = this.#timeline;
-    timeline.run(START_MS);
-    this.#arrive((PARTITIONS * 1_000) / perSecond);
+    timeline.schedule(START_MS, () => this.#arrive((PARTITIONS * 1_000) / perSecond));
     timeline.run(this.#measuredFromMs);
     const before = this.#count();
     timeline.run(this.#measuredUntilMs);
@@ -131,7 +131,7 @@ class LoadRun {
   }
 
   get #measuredFromMs(): number {
-    return START_MS + WARM_UP_MS;
+    return START_MS + this.#options.warmUpMs;
   }
 
   get #measuredUntilMs(): number {

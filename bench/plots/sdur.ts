@@ -1,0 +1,176 @@
+/**
+ * Plots of transactions over partitions: the protocol of the paper beside the product, in virtual time, and the bytes
+ * that partitions take.
+ */
+import type { Report } from '../harness/results.ts';
+import { CIRCUMSTANCES, createCell, GLOBALS, readFigure, type Cell, type Row } from '../sdur/cells.ts';
+import { DELAYS_MS } from '../sdur/delay.ts';
+import type { BytesRow } from '../sdur/metadata.ts';
+import { createHotCell, HOT, type Distribution, type MixSamples } from '../sdur/mix.ts';
+import { THRESHOLDS } from '../sdur/reorder.ts';
+import { WANS } from '../sdur/systems/layouts.ts';
+import type { SystemName } from '../sdur/systems/run-load.ts';
+import { linesFigure, type Point } from './lines.ts';
+import { barOf, rowsOf } from './read.ts';
+import { BLUE, GREEN, GREY, ORANGE, short, VIOLET, type Drawn, type Figure } from './svg.ts';
+
+const WITH_GLOBALS = GLOBALS.filter((globals) => globals > 0);
+/** The colors of shares of globals. */
+const SHARE_COLORS = { '1 % globals': BLUE, '10 % globals': VIOLET, '50 % globals': ORANGE };
+const PRODUCT = 'product, 10 % globals';
+const PRODUCT_GLOBALS = 10;
+
+type FigureName = Parameters<typeof readFigure>[2];
+
+export function drawMix(report: Report): Drawn {
+  const { rows, distributions } = report.samples as MixSamples;
+  return {
+    'sdur-mix': drawShares(report, rows),
+    'sdur-mix-cdf': drawDistributions(rows, distributions),
+    'sdur-mix-hot': drawHotRow(rows),
+  };
+}
+
+function drawShares(report: Report, rows: readonly Row[]): Figure {
+  const lines: readonly (readonly [series: string, system: SystemName, figure: FigureName])[] = [
+    ['paper, p99', 'machine', 'localP99Ms'],
+    ['paper, mean', 'machine', 'localMeanMs'],
+    ['product, p99', 'product', 'localP99Ms'],
+    ['product, mean', 'product', 'localMeanMs'],
+  ];
+  const of = (name: string): string => short(barOf(report, name).value);
+  return linesFigure({
+    title: `In WAN 1, 1 % of globals makes locals ${of('machine-local-p99-growth')} times as slow at the 99th percentile in the paper’s protocol, and at most ${of('local-p99-vs-no-globals')} times in the product`,
+    note: `Latency of transactions with two rows of one partition. ${CIRCUMSTANCES} The paper measured 32.6 ms without globals and 321 ms with 1 %.`,
+    see: 'In the protocol of the paper, a local waits behind each pending global. In the product it waits only for a global that has one of its rows. In WAN 2 all transactions wait for another region.',
+    colors: { 'paper, p99': ORANGE, 'paper, mean': GREY, 'product, p99': BLUE, 'product, mean': GREEN },
+    x: { label: '% of transactions with rows in both partitions', type: 'point' },
+    y: { label: 'ms of a local (log scale)', type: 'log' },
+    points: WANS.flatMap((wan) =>
+      lines.flatMap(([series, system, figure]) =>
+        GLOBALS.map((globals): Point => {
+          const y = readFigure(rows, createCell({ wan, system, globals }), figure);
+          return { series, panel: wan, x: globals, y };
+        }),
+      ),
+    ),
+  });
+}
+
+/** A point for each tenth. */
+const STEP = 10;
+
+function drawDistributions(rows: readonly Row[], distributions: readonly Distribution[]): Figure {
+  const medianOf = (system: SystemName): string =>
+    short(readFigure(rows, createCell({ wan: 'WAN 1', system, globals: 10 }), 'localP50Ms'));
+  return linesFigure({
+    title: `With 10 % of globals in WAN 1, half of the locals take ${medianOf('machine')} ms in the paper’s protocol, and ${medianOf('product')} ms in the product`,
+    note: `Each point is a tenth of the transactions. ${CIRCUMSTANCES}`,
+    see: 'In the protocol of the paper, the distribution of locals follows that of globals. In the product it is that of locals without globals. A global of the product takes two confirmations, one after the other, so that it takes longer in WAN 2.',
+    colors: { 'locals, no globals': GREEN, 'locals, 10 % globals': BLUE, 'globals, 10 % globals': ORANGE },
+    x: { label: 'ms' },
+    y: { label: 'share of transactions' },
+    points: distributions.flatMap(({ wan, system, series, ms }) =>
+      ms.flatMap((x, index): Point[] => {
+        const panel = `${wan}, ${system === 'machine' ? 'paper' : 'product'}`;
+        return index % STEP === 0 ? [{ series, panel, x, y: index / (ms.length - 1) }] : [];
+      }),
+    ),
+  });
+}
+
+function drawHotRow(rows: readonly Row[]): Figure {
+  const most = HOT.at(-1) as number;
+  const of = (hot: number, figure: FigureName): number => readFigure(rows, createHotCell(hot), figure);
+  return linesFigure({
+    title: `If ${most} % of the rows of a partition are one row, the product runs a transaction ${short(of(most, 'runsPerOperation'))} times, and a global takes ${short(of(most, 'globalP99Ms'))} ms at the 99th percentile`,
+    note: `Product, WAN 1, 10 % globals. ${CIRCUMSTANCES}`,
+    see: `A global holds its rows in the other partition for about one round trip, ${short(of(0, 'heldP50Ms'))} ms. What overlaps it meanwhile is rejected and executed again.`,
+    colors: { locals: BLUE, globals: ORANGE },
+    x: { label: '% of the rows of the first partition that are one row', type: 'point' },
+    y: { label: 'ms, 99th percentile (log scale)', type: 'log' },
+    points: HOT.flatMap((hot): Point[] => [
+      { series: 'locals', x: hot, y: of(hot, 'localP99Ms') },
+      { series: 'globals', x: hot, y: of(hot, 'globalP99Ms') },
+    ]),
+  });
+}
+
+export function drawReorder(report: Report): Drawn {
+  const rows = rowsOf<Row>(report);
+  const kinds = [
+    ['locals', 'localP99Ms'],
+    ['globals', 'globalP99Ms'],
+  ] as const;
+  const of = (name: string): string => short(barOf(report, name).value);
+  const figure = linesFigure({
+    title: `R = 320 makes locals in WAN 1 ${of('locals-p99-r-320-1-wan-1')} times as slow as no reordering with 1 % of globals, and globals in WAN 2 ${of('globals-p99-r-320-1-wan-2')} times`,
+    note: `Latency at the 99th percentile. The product has no threshold: its line is the same for each R. ${CIRCUMSTANCES} In WAN 1 the paper measured 321 ms with 1 % of globals, and 168 ms with R = 320.`,
+    see: 'A local leaps a global for as many transactions as R. So it waits less in WAN 1. But a global with all votes waits until R transactions were delivered after it, which takes longer than its votes in WAN 2.',
+    colors: { ...SHARE_COLORS, [PRODUCT]: GREEN },
+    x: { label: 'R', type: 'point' },
+    y: { label: 'ms, 99th percentile (log scale)', type: 'log' },
+    points: WANS.flatMap((wan) =>
+      kinds.flatMap(([kind, name]) => {
+        const pointOf = (series: string, cell: Cell, x: number): Point => {
+          return { series, panel: `${wan}, ${kind}`, x, y: readFigure(rows, cell, name) };
+        };
+        const product = createCell({ wan, system: 'product', globals: PRODUCT_GLOBALS });
+        return [
+          ...WITH_GLOBALS.flatMap((globals) =>
+            THRESHOLDS.map((threshold) =>
+              pointOf(`${globals} % globals`, createCell({ wan, system: 'machine', globals, threshold }), threshold),
+            ),
+          ),
+          ...THRESHOLDS.map((threshold) => pointOf(PRODUCT, product, threshold)),
+        ];
+      }),
+    ),
+  });
+  return { 'sdur-reorder': figure };
+}
+
+export function drawDelay(report: Report): Drawn {
+  const rows = rowsOf<Row>(report);
+  const panels = [
+    ['locals, p99', 'localP99Ms'],
+    ['locals, mean', 'localMeanMs'],
+    ['globals, p99', 'globalP99Ms'],
+  ] as const;
+  const of = (name: string): string => short(barOf(report, name).value);
+  const figure = linesFigure({
+    title: `Δ = 60 ms makes locals ${of('locals-p99-delay-60-1')} times as slow at the 99th percentile as no delay with 1 % of globals`,
+    note: `WAN 1, the protocol of the paper. ${CIRCUMSTANCES} The paper measured 321 ms without a delay and 232.2 ms with 20 ms, with 1 % of globals. It saw no significant change with 10 and 50 %.`,
+    see: 'A global that is broadcast later in the partition of its client is pending there for less time. Its votes come at the same moment, so it takes no longer.',
+    colors: SHARE_COLORS,
+    x: { label: 'Δ in ms', type: 'point' },
+    y: { label: 'ms' },
+    points: panels.flatMap(([panel, name]) =>
+      WITH_GLOBALS.flatMap((globals) =>
+        DELAYS_MS.map((delayMs): Point => {
+          const cell = createCell({ wan: 'WAN 1', system: 'machine', globals, delayMs });
+          return { series: `${globals} % globals`, panel, x: delayMs, y: readFigure(rows, cell, name) };
+        }),
+      ),
+    ),
+  });
+  return { 'sdur-delay': figure };
+}
+
+export function drawMetadata(report: Report): Drawn {
+  const rows = rowsOf<BytesRow>(report);
+  const of = (name: string): string => short(barOf(report, name).value);
+  const figure = linesFigure({
+    title: `With 8 partitions, a red operation takes ${of('wire-bytes-8-vs-1')} times the bytes of one partition between sites, and ${of('disk-bytes-8-vs-1')} times on a disk`,
+    note: 'Bytes of one operation on two rows of a partition, with three sites, one operation after the other. Counted in one process in virtual time, with the encoders that sites use. Clients use the partitions in turn.',
+    see: 'Each partition is one more entry of every vector. An operation is in one log, whatever the number of partitions is.',
+    colors: { 'between sites': BLUE, 'on the disk of a site': VIOLET },
+    x: { label: 'partitions', type: 'point' },
+    y: { label: 'bytes' },
+    points: rows.flatMap(({ partitions, wireBytes, diskBytes }): Point[] => [
+      { series: 'between sites', x: partitions, y: wireBytes },
+      { series: 'on the disk of a site', x: partitions, y: diskBytes },
+    ]),
+  });
+  return { 'partition-metadata': figure };
+}
