@@ -7,7 +7,7 @@ import { CIRCUMSTANCES, createCell, GLOBALS, readFigure, type Cell, type Row } f
 import { DELAYS_MS } from '../sdur/delay.ts';
 import type { BytesRow } from '../sdur/metadata.ts';
 import { createHotCell, HOT, type Distribution, type MixSamples } from '../sdur/mix.ts';
-import { THRESHOLDS } from '../sdur/reorder.ts';
+import { createProductCell, THRESHOLDS } from '../sdur/reorder.ts';
 import { WANS } from '../sdur/systems/layouts.ts';
 import type { SystemName } from '../sdur/systems/run-load.ts';
 import { linesFigure, type Point } from './lines.ts';
@@ -18,9 +18,14 @@ const WITH_GLOBALS = GLOBALS.filter((globals) => globals > 0);
 /** The colors of shares of globals. */
 const SHARE_COLORS = { '1 % globals': BLUE, '10 % globals': VIOLET, '50 % globals': ORANGE };
 const PRODUCT = 'product, 10 % globals';
-const PRODUCT_GLOBALS = 10;
 
 type FigureName = Parameters<typeof readFigure>[2];
+
+/** Creates functions that format a ratio as a change in percent. */
+function createPercentages(report: Report): Readonly<Record<'raisesBy' | 'lowersBy', (name: string) => string>> {
+  const change = (name: string): number => 100 * (barOf(report, name).value - 1);
+  return { raisesBy: (name) => short(change(name)), lowersBy: (name) => short(-change(name)) };
+}
 
 export function drawMix(report: Report): Drawn {
   const { rows, distributions } = report.samples as MixSamples;
@@ -102,9 +107,9 @@ export function drawReorder(report: Report): Drawn {
     ['locals', 'localP99Ms'],
     ['globals', 'globalP99Ms'],
   ] as const;
-  const of = (name: string): string => short(barOf(report, name).value);
+  const { raisesBy, lowersBy } = createPercentages(report);
   const figure = linesFigure({
-    title: `R = 320 makes locals in WAN 1 ${of('locals-p99-r-320-1-wan-1')} times as slow as no reordering with 1 % of globals, and globals in WAN 2 ${of('globals-p99-r-320-1-wan-2')} times`,
+    title: `With 1 % of globals, R = 320 lowers the 99th percentile of locals in WAN 1 by ${lowersBy('locals-p99-r-320-1-wan-1')} %, and raises that of globals in WAN 2 by ${raisesBy('globals-p99-r-320-1-wan-2')} %`,
     note: `Latency at the 99th percentile. The product has no threshold: its line is the same for each R. ${CIRCUMSTANCES} In WAN 1 the paper measured 321 ms with 1 % of globals, and 168 ms with R = 320.`,
     see: 'A local leaps a global for as many transactions as R. So it waits less in WAN 1. But a global with all votes waits until R transactions were delivered after it, which takes longer than its votes in WAN 2.',
     colors: { ...SHARE_COLORS, [PRODUCT]: GREEN },
@@ -115,14 +120,13 @@ export function drawReorder(report: Report): Drawn {
         const pointOf = (series: string, cell: Cell, x: number): Point => {
           return { series, panel: `${wan}, ${kind}`, x, y: readFigure(rows, cell, name) };
         };
-        const product = createCell({ wan, system: 'product', globals: PRODUCT_GLOBALS });
         return [
           ...WITH_GLOBALS.flatMap((globals) =>
             THRESHOLDS.map((threshold) =>
               pointOf(`${globals} % globals`, createCell({ wan, system: 'machine', globals, threshold }), threshold),
             ),
           ),
-          ...THRESHOLDS.map((threshold) => pointOf(PRODUCT, product, threshold)),
+          ...THRESHOLDS.map((threshold) => pointOf(PRODUCT, createProductCell(wan), threshold)),
         ];
       }),
     ),
@@ -137,9 +141,9 @@ export function drawDelay(report: Report): Drawn {
     ['locals, mean', 'localMeanMs'],
     ['globals, p99', 'globalP99Ms'],
   ] as const;
-  const of = (name: string): string => short(barOf(report, name).value);
+  const { lowersBy } = createPercentages(report);
   const figure = linesFigure({
-    title: `Δ = 60 ms makes locals ${of('locals-p99-delay-60-1')} times as slow at the 99th percentile as no delay with 1 % of globals`,
+    title: `With 1 % of globals, Δ = 60 ms lowers the 99th percentile of locals by ${lowersBy('locals-p99-delay-60-1')} %`,
     note: `WAN 1, the protocol of the paper. ${CIRCUMSTANCES} The paper measured 321 ms without a delay and 232.2 ms with 20 ms, with 1 % of globals. It saw no significant change with 10 and 50 %.`,
     see: 'A global that is broadcast later in the partition of its client is pending there for less time. Its votes come at the same moment, so it takes no longer.',
     colors: SHARE_COLORS,
@@ -159,9 +163,9 @@ export function drawDelay(report: Report): Drawn {
 
 export function drawMetadata(report: Report): Drawn {
   const rows = rowsOf<BytesRow>(report);
-  const of = (name: string): string => short(barOf(report, name).value);
+  const { raisesBy } = createPercentages(report);
   const figure = linesFigure({
-    title: `With 8 partitions, a red operation takes ${of('wire-bytes-8-vs-1')} times the bytes of one partition between sites, and ${of('disk-bytes-8-vs-1')} times on a disk`,
+    title: `With 8 partitions, a red operation takes ${raisesBy('wire-bytes-8-vs-1')} % more bytes between sites than with one, and ${raisesBy('disk-bytes-8-vs-1')} % more on a disk`,
     note: 'Bytes of one operation on two rows of a partition, with three sites, one operation after the other. Counted in one process in virtual time, with the encoders that sites use. Clients use the partitions in turn.',
     see: 'Each partition is one more entry of every vector. An operation is in one log, whatever the number of partitions is.',
     colors: { 'between sites': BLUE, 'on the disk of a site': VIOLET },

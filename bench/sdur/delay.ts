@@ -35,7 +35,6 @@ export function computeGoalResults(rows: readonly Row[]): readonly GoalResult[] 
     divideFigures(rows, figure, [createDelayCell(globals, delayMs), createDelayCell(globals, NONE)]);
   return [
     limitTime('locals-p99-with-delay', change('localP99Ms', STATED_GLOBALS, STATED_MS), { aim: UNCHANGED }),
-    limitTime('globals-p99-with-delay', change('globalP99Ms', STATED_GLOBALS, STATED_MS), { aim: UNCHANGED }),
     ...WITH_GLOBALS.flatMap((globals) =>
       DELAYS_MS.filter((delayMs) => delayMs > NONE).flatMap((delayMs) => [
         reported(`locals-p99-delay-${delayMs}-${globals}`, change('localP99Ms', globals, delayMs)),

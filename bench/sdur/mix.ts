@@ -1,6 +1,6 @@
 /**
  * What transactions over two partitions cost those of one partition: in the machine of the paper, where a local waits
- * behind a global, and in the product, where it leaps whatever it does not overlap.
+ * behind a global, and in the product, where it leaps everything that it does not overlap.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { atLeast, limitTime, reported, type GoalResult } from '../harness/goals.ts';
