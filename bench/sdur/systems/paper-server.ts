@@ -124,7 +124,7 @@ export class PaperServer {
   receiveVote({ transaction, partition, commits }: Vote): void {
     if (this.#finished.has(transaction)) return;
     const votes = this.#votes.get(transaction) ?? new Map<number, boolean>();
-    // All servers of a partition vote alike, so the first vote counts.
+    // All servers of a partition vote alike, so one of their votes is enough.
     this.#votes.set(transaction, votes.set(partition, commits));
     this.#continue();
   }
