@@ -6,7 +6,7 @@ import type { Report } from '../harness/results.ts';
 import { CIRCUMSTANCES, createCell, GLOBALS, readFigure, type Cell, type Row } from '../sdur/cells.ts';
 import { DELAYS_MS } from '../sdur/delay.ts';
 import type { BytesRow } from '../sdur/metadata.ts';
-import { createHotCell, HOT, type Distribution, type MixSamples } from '../sdur/mix.ts';
+import type { Distribution, MixSamples } from '../sdur/mix.ts';
 import { createProductCell, THRESHOLDS } from '../sdur/reorder.ts';
 import { WANS } from '../sdur/systems/layouts.ts';
 import type { SystemName } from '../sdur/systems/run-load.ts';
@@ -32,7 +32,6 @@ export function drawMix(report: Report): Drawn {
   return {
     'sdur-mix': drawShares(report, rows),
     'sdur-mix-cdf': drawDistributions(rows, distributions),
-    'sdur-mix-hot': drawHotRow(rows),
   };
 }
 
@@ -81,23 +80,6 @@ function drawDistributions(rows: readonly Row[], distributions: readonly Distrib
         return index % STEP === 0 ? [{ series, panel, x, y: index / (ms.length - 1) }] : [];
       }),
     ),
-  });
-}
-
-function drawHotRow(rows: readonly Row[]): Figure {
-  const most = HOT.at(-1) as number;
-  const of = (hot: number, figure: FigureName): number => readFigure(rows, createHotCell(hot), figure);
-  return linesFigure({
-    title: `If ${most} % of the rows of a partition are one row, the product runs a transaction ${short(of(most, 'runsPerOperation'))} times, and a global takes ${short(of(most, 'globalP99Ms'))} ms at the 99th percentile`,
-    note: `Product, WAN 1, 10 % globals. ${CIRCUMSTANCES}`,
-    see: `A global holds its rows in the other partition for about one round trip, ${short(of(0, 'heldP50Ms'))} ms. What overlaps it meanwhile is rejected and executed again.`,
-    colors: { locals: BLUE, globals: ORANGE },
-    x: { label: '% of the rows of the first partition that are one row', type: 'point' },
-    y: { label: 'ms, 99th percentile (log scale)', type: 'log' },
-    points: HOT.flatMap((hot): Point[] => [
-      { series: 'locals', x: hot, y: of(hot, 'localP99Ms') },
-      { series: 'globals', x: hot, y: of(hot, 'globalP99Ms') },
-    ]),
   });
 }
 

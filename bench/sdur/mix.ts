@@ -21,7 +21,7 @@ import type { LoadResult, SystemName } from './systems/run-load.ts';
 const SYSTEMS: readonly SystemName[] = ['machine', 'product'];
 const WITH_GLOBALS = GLOBALS.filter((globals) => globals > 0);
 /** Percentages of rows that are one row, for what the product costs instead. */
-export const HOT = [0, 0.1, 0.3, 1] as const;
+const HOT = [0, 0.1, 0.3, 1] as const;
 const HOT_GLOBALS = 10;
 /** The percentage of globals whose distribution is drawn, beside that without globals, as in the paper. */
 const DRAWN_GLOBALS = 10;
@@ -65,7 +65,7 @@ function listCells(): readonly Cell[] {
   return [...mixes, ...HOT.filter((hot) => hot > 0).map(createHotCell)];
 }
 
-export function createHotCell(hot: number): Cell {
+function createHotCell(hot: number): Cell {
   return createCell({ wan: 'WAN 1', system: 'product', globals: HOT_GLOBALS, hot });
 }
 
