@@ -45,15 +45,15 @@ export const CLUSTER: Command = {
     { typed: '--site <name>', text: 'Retire this site: it is lost or switched off for good' },
     {
       typed: '--leader <site>',
-      text: 'Restore the red log at this site (default: the one that has most of it)',
+      text: 'Restore the red log at this site (default: the one that has most of it). us=ohio is of the partition us',
     },
     {
       typed: '--without <sites>',
       text: 'Restore the red log without these sites, which are lost; separated by commas',
     },
     {
-      typed: '--accept-loss',
-      text: 'Restore the red log although red writes that the lost sites confirmed may be lost',
+      typed: '--accept-loss [logs]',
+      text: 'Restore the red log although red writes that the lost sites confirmed may be lost. With names: those of these partitions',
     },
     { typed: '--json', text: 'Print the result as one JSON line' },
   ],

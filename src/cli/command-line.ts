@@ -47,12 +47,12 @@ export function parseCommandLine(
   environment: Environment,
 ): CommandLine {
   const known = describeFlags(flags);
-  const { tokens, positionals } = parseArgs({
+  const { tokens } = parseArgs({
     args: [...argv],
     options: Object.fromEntries(
-      [...known.values()].map(({ word, takesValue }) => [
+      [...known.values()].map(({ word, value }) => [
         word,
-        { type: takesValue ? ('string' as const) : ('boolean' as const) },
+        { type: value === 'needed' ? ('string' as const) : ('boolean' as const) },
       ]),
     ),
     strict: false,
@@ -61,7 +61,14 @@ export function parseCommandLine(
   });
   const typed: Record<string, unknown> = {};
   const special = new Set<string>();
-  for (const token of tokens) {
+  const words: string[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'positional') {
+      const flag = findFlagWithoutValue(tokens[index - 1], known, typed);
+      // A command has its words before such a flag.
+      if (flag !== undefined && words.length > 0) typed[flag.name] = token.value;
+      else words.push(token.value);
+    }
     if (token.kind !== 'option') continue;
     if (isSpecial(token.rawName)) special.add(token.rawName);
     else readFlag(token, known, typed);
@@ -73,7 +80,7 @@ export function parseCommandLine(
       ...readEnvironment(known, environment),
       ...typed,
     },
-    words: positionals,
+    words,
     wantsHelp: special.has('--help') || special.has('-h'),
     wantsVersion: special.has('--version') || special.has('-v'),
   };
@@ -105,7 +112,7 @@ interface KnownFlag {
   /** The name of the flag's option: `redLeader` for `--red-leader`. */
   readonly name: string;
   readonly word: string;
-  readonly takesValue: boolean;
+  readonly value: 'none' | 'optional' | 'needed';
 }
 
 interface OptionToken {
@@ -123,12 +130,23 @@ function isSpecial(word: string): boolean {
 function describeFlags(flags: readonly Flag[]): ReadonlyMap<string, KnownFlag> {
   const known = new Map<string, KnownFlag>();
   for (const { typed } of flags) {
-    const [word = '', value] = typed.slice('--'.length).split(' ');
+    const [word = '', placeholder = ''] = typed.slice('--'.length).split(' ');
     const name = toOptionName(word);
-    known.set(word, { name, word, takesValue: value !== undefined });
-    if (name !== word) known.set(name, { name, word: name, takesValue: value !== undefined });
+    const value = placeholder === '' ? 'none' : placeholder.startsWith('[') ? 'optional' : 'needed';
+    known.set(word, { name, word, value });
+    if (name !== word) known.set(name, { name, word: name, value });
   }
   return known;
+}
+
+/** Returns the flag of a token if its value may follow as the next word. */
+function findFlagWithoutValue(
+  token: { readonly kind: string; readonly name?: string } | undefined,
+  known: ReadonlyMap<string, KnownFlag>,
+  typed: Readonly<Record<string, unknown>>,
+): KnownFlag | undefined {
+  const flag = token?.kind === 'option' ? known.get(token.name ?? '') : undefined;
+  return flag?.value === 'optional' && typed[flag.name] === true ? flag : undefined;
 }
 
 function readFlag(
@@ -141,12 +159,12 @@ function readFlag(
   if (Object.hasOwn(typed, flag.name))
     throw createUsageError(flag.name, 'was passed more than once. Pass it once.');
 
-  if (!flag.takesValue) {
-    if (inlineValue === true)
-      throw createUsageError(flag.name, 'takes no value: give it as it is, or leave it out');
+  if (flag.value !== 'needed' && inlineValue !== true) {
     typed[flag.name] = true;
     return;
   }
+  if (flag.value === 'none')
+    throw createUsageError(flag.name, 'takes no value: give it as it is, or leave it out');
   if (value === undefined || value === '') throw createUsageError(flag.name, 'needs a value');
   if (inlineValue !== true && /^-\d/.test(value))
     throw createUsageError(flag.name, `takes no number below 0, not "${value}"`);
@@ -179,14 +197,15 @@ function readEnvironment(
   environment: Environment,
 ): RawOptions {
   const found: Record<string, unknown> = {};
-  for (const { name, takesValue } of known.values()) {
+  for (const { name, value: taken } of known.values()) {
     const variable = findSetVariable(name, environment);
     if (variable === undefined) continue;
     const value = environment[variable] as string;
-    if (takesValue) found[name] = value;
+    if (taken === 'needed') found[name] = value;
     else if (/^(true|1)$/i.test(value)) found[name] = true;
-    else if (!/^(false|0)$/i.test(value))
-      throw createUsageError(variable, `must be true or false, got "${value}"`);
+    else if (/^(false|0)$/i.test(value)) continue;
+    else if (taken === 'optional') found[name] = value;
+    else throw createUsageError(variable, `must be true or false, got "${value}"`);
   }
   return found;
 }

@@ -2,7 +2,10 @@
 import type { RawOptions } from './options.ts';
 
 export interface Flag {
-  /** The flag as it is typed: `--port <n>`, or `--json` if it takes no value. */
+  /**
+   * The flag as it is typed: `--port <n>`, `--json` if it takes no value, or `--accept-loss [logs]`
+   * if it may be typed without one.
+   */
   readonly typed: string;
   readonly text: string;
   readonly defaultValue?: string | number;

@@ -1,8 +1,8 @@
-/** `correctables cluster restore-red`: lets the red log continue at another site. */
+/** `correctables cluster restore-red`: lets the red logs continue at other sites. */
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
-import type { RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
+import type { LogTargets, RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
 import { findDeployedSites, type DeployedSites } from './deployed-sites.ts';
-import { createUsageError, readNames, type RawOptions } from './options.ts';
+import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printResult } from './print-result.ts';
 
 /**
@@ -11,47 +11,121 @@ import { printResult } from './print-result.ts';
  */
 const RESTORE_TIMEOUT_MS = 60_000;
 
-/** Lets the red log continue at another site, because the site of its leader is lost. */
+/** The partition that every deployment has. */
+const MAIN = 'main';
+
+/** What an operator asks for: names of sites by the names of the logs. */
+interface LogChoices {
+  /** The sites that are to lead. */
+  readonly leaders: ReadonlyMap<string, string>;
+  /** The logs that may lose records. */
+  readonly losing: readonly string[];
+}
+
+/**
+ * Lets the red logs continue, because the site of a leader is lost. All of them are restored at
+ * once.
+ */
 export async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
   const [deployed, { restoreRedLog }] = await Promise.all([
     findDeployedSites(file),
     import('../server/cluster/red-log/restore-red-log.ts'),
   ]);
   const { members: names, voters } = deployed;
-  const read = (flag: string): readonly string[] =>
-    options[flag] === undefined ? [] : readNames(options, flag);
-  const [without, [leader]] = [read('without'), read('leader')];
-  checkNames(names, without, leader);
+  const without: readonly string[] =
+    options['without'] === undefined ? [] : readNames(options, 'without');
+  const { redLog, partitions } = file;
+  const logs = [MAIN, ...partitions.map(({ name }) => name)];
+  const choices = {
+    leaders: readLeaders(options, logs),
+    losing: readLosing(options, logs),
+  };
+  checkNames(names, without, [...choices.leaders.values()]);
   rejectLiving(deployed, without);
 
-  const isEtcd = file.redLog.engine === 'etcd';
+  const isEtcd = redLog.engine === 'etcd';
   const restored = await restoreRedLog({
     request: await createRequest(deployed),
     sites: names.filter((name) => !without.includes(name)),
-    // A site that joins counts as soon as all have confirmed it.
-    voters: [voters, names],
     isConfirmedByOne: isEtcd,
-    leader,
-    acceptsLoss: options['acceptLoss'] === true,
+    // A site that joins counts as soon as all have confirmed it.
+    ...chooseTargets(MAIN, [voters, names], choices),
+    fileLeader: isEtcd ? undefined : redLog.leader,
+    partitions: partitions.map(({ name, leader, voters: named = names }) => {
+      const lists = [voters, names].map((list) => list.filter((site) => named.includes(site)));
+      checkIsVoter(name, choices.leaders.get(name), lists);
+      return { ...chooseTargets(name, lists, choices), name, fileLeader: leader };
+    }),
   });
   await printResult(options, restored, describe(restored, without, isEtcd));
+}
+
+function chooseTargets(
+  log: string,
+  voters: LogTargets['voters'],
+  { leaders, losing }: LogChoices,
+): LogTargets {
+  return { voters, leader: leaders.get(log), acceptsLoss: losing.includes(log) };
+}
+
+/** Reads `ohio`, which leads the log of `main`, and `us=ohio`, separated by commas. */
+function readLeaders(options: RawOptions, logs: readonly string[]): ReadonlyMap<string, string> {
+  if (options['leader'] === undefined) return new Map();
+  const pairs = readText(options, 'leader')
+    .split(',')
+    .map((item): [log: string, site: string] => {
+      const [first = '', site] = item.trim().split('=');
+      return site === undefined ? [MAIN, first] : [first, site];
+    });
+  for (const [log] of pairs) checkIsLog('leader', log, logs);
+  const leaders = new Map(pairs);
+  if (leaders.size !== pairs.length) throw createUsageError('leader', 'names two leaders of a log');
+  return leaders;
+}
+
+/** Returns the logs that `--accept-loss` names. Without a name it is of all logs. */
+function readLosing({ acceptLoss }: RawOptions, logs: readonly string[]): readonly string[] {
+  if (acceptLoss === true) return logs;
+  if (typeof acceptLoss !== 'string') return [];
+  const names = acceptLoss.split(',').map((item) => item.trim());
+  for (const name of names) checkIsLog('acceptLoss', name, logs);
+  return names;
+}
+
+function checkIsLog(flag: string, log: string, logs: readonly string[]): void {
+  if (!logs.includes(log))
+    throw createUsageError(
+      flag,
+      `names the red log of ${log}. There are those of ${logs.join(', ')}`,
+    );
+}
+
+function checkIsVoter(
+  log: string,
+  leader: string | undefined,
+  [list = []]: LogTargets['voters'],
+): void {
+  if (leader !== undefined && !list.includes(leader))
+    throw createUsageError(
+      'leader',
+      `is ${leader} for ${log}, whose leader must be a voter: ${list.join(', ')}`,
+    );
 }
 
 function checkNames(
   names: readonly string[],
   without: readonly string[],
-  leader: string | undefined,
+  leaders: readonly string[],
 ): void {
-  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find(
-    (name) => !names.includes(name),
-  );
+  const unknown = [...without, ...leaders].find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw createUsageError(
       'cluster',
       `is of a deployment without a site ${unknown}. Its sites: ${names.join(', ')}`,
     );
-  if (leader !== undefined && without.includes(leader))
-    throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
+  const lost = leaders.find((leader) => without.includes(leader));
+  if (lost !== undefined)
+    throw createUsageError('leader', `is ${lost}, which --without takes for lost`);
 }
 
 /**
@@ -95,24 +169,49 @@ async function createRequest({
   };
 }
 
-function describe(
-  { generation, leader, length, losing, late }: RestoredLog,
-  without: readonly string[],
-  isEtcd: boolean,
-): string {
-  const parts = [
-    isEtcd
-      ? `The red log goes on from the copy of ${leader}, generation ${generation}.`
-      : `${leader} leads the red log now, generation ${generation}. Write redLog.leader "${leader}" into the cluster file of each site.`,
-  ];
-  if (losing.length > 0)
+function describe(restored: RestoredLog, without: readonly string[], isEtcd: boolean): string {
+  const { generation, leader, losing, late, logs } = restored;
+  const parts =
+    logs === undefined
+      ? [
+          isEtcd
+            ? `The red log goes on from the copy of ${leader}, generation ${generation}.`
+            : `${leader} leads the red log now, generation ${generation}. Write redLog.leader "${leader}" into the cluster file of each site.`,
+          ...describeLoss(restored, 'It'),
+        ]
+      : describeLogs(restored);
+  if (losing.length > 0 || logs?.some((log) => log.losing.length > 0) === true)
     parts.push(
-      `It begins with ${length} records. All that ${losing.join(', ')} confirmed beyond these is lost; how many that are, only they know. ` +
-        `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
+      `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
     );
   for (const { site, problem } of late)
     parts.push(`${site} has not confirmed it, and follows by itself once it can: ${problem}`);
   if (without.length > 0)
     parts.push(`If ${without.join(', ')} will not come back, run cluster retire.`);
   return parts.join(' ');
+}
+
+/** Describes who leads each log, and what each one may lose. */
+function describeLogs(restored: RestoredLog): string[] {
+  const others = restored.logs ?? [];
+  const logs = [{ ...restored, name: MAIN }, ...others];
+  const leaders = logs.map(({ name, leader }) => `${leader} leads the red log of ${name}`);
+  const fields = [
+    `redLog.leader "${restored.leader}"`,
+    ...others.map(({ name, leader }) => `partitions.${name}.leader "${leader}"`),
+  ];
+  return [
+    `${leaders.join(', ')} now, generation ${restored.generation}. Write ${fields.join(', ')} into the cluster file of each site.`,
+    ...logs.flatMap((log) => describeLoss(log, `That of ${log.name}`)),
+  ];
+}
+
+function describeLoss(
+  { length, losing }: Pick<RestoredLog, 'length' | 'losing'>,
+  subject: string,
+): string[] {
+  if (losing.length === 0) return [];
+  return [
+    `${subject} begins with ${length} records. All that ${losing.join(', ')} confirmed beyond these is lost; how many that are, only they know.`,
+  ];
 }

@@ -1,5 +1,5 @@
 /** Sites as processes that are rebuilt, join and are retired while others serve. */
-// @rule CLU-T6, CLU-T7, CLU-T8
+// @rule CLU-T6, CLU-T7, CLU-T8, PART-G11
 import { cp, readdir, rm } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
@@ -222,6 +222,44 @@ test(
     await cluster.startAll();
     await cluster.client('ireland').invokeStrong(take({ key: 'after restarts' }));
     await expectSame(cluster, SITES, [...acknowledged, 'after restarts']);
+  },
+);
+
+test(
+  'the leader of a partition is lost → restore-red opens its log at another site, and nothing acknowledged is lost',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, { us: { leader: 'virginia' } });
+    await cluster.startAll();
+    const ends = [
+      beginWork(cluster.client('frankfurt'), 'us/at frankfurt'),
+      beginWork(cluster.client('virginia', 'ireland'), 'us/at virginia'),
+      beginWork(cluster.client('ireland'), 'in main'),
+    ];
+    const reader = cluster.client('frankfurt');
+    await expect
+      .poll(async () => (await reader.invokeStrong(keys({}))).length, { timeout: 20_000 })
+      .toBeGreaterThan(60);
+    await cluster.end('virginia', 'SIGKILL');
+    // The log of main does not wait for the leader of another one.
+    await cluster.client('ireland').invokeStrong(take({ key: 'while us is away' }));
+    const restored = await cluster.command('restore-red', '--without', 'virginia');
+    expect([restored.code, restored.stderr]).toEqual([0, '']);
+    const { leader, logs } = JSON.parse(restored.stdout) as {
+      readonly leader: string;
+      readonly logs: readonly { readonly name: string; readonly leader: string }[];
+    };
+    expect([leader, logs]).toEqual(['ireland', [expect.objectContaining({ name: 'us', losing: [] })]]);
+    expect(['ireland', 'frankfurt']).toContain(logs[0]?.leader);
+    const later = ['us/under the new leader', 'in main under the old one'];
+    for (const key of later) await cluster.client('frankfurt').invokeStrong(take({ key }));
+    const acknowledged = [...(await Promise.all(ends.map((end) => end()))).flat(), 'while us is away', ...later];
+    await expectSame(cluster, ['ireland', 'frankfurt'], acknowledged);
+    // The generation survives restarts of all.
+    for (const site of ['ireland', 'frankfurt']) await cluster.end(site, 'SIGKILL');
+    await Promise.all(['ireland', 'frankfurt'].map((site) => cluster.start(site)));
+    await cluster.client('ireland').invokeStrong(take({ key: 'us/after restarts' }));
+    await expectSame(cluster, ['ireland', 'frankfurt'], [...acknowledged, 'us/after restarts']);
   },
 );
 

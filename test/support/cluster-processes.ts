@@ -63,6 +63,7 @@ export class ClusterProcesses implements AsyncDisposable {
     sites: readonly string[] = SITES,
     keepForMs?: number,
     redLog: object = { engine: 'built-in', leader: sites[0] },
+    partitions?: object,
   ): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
     const ports = await freePorts(2 * sites.length);
@@ -73,7 +74,7 @@ export class ClusterProcesses implements AsyncDisposable {
     const service = await built('test/support/cluster-service.ts');
     const urls = Object.fromEntries(entries.map(([name, { url }]) => [name, `${url}/${name}`]));
     const cluster = new ClusterProcesses(folder, service, urls);
-    const text = { sites: Object.fromEntries(entries), redLog, keyFile: 'cluster.key', keepForMs };
+    const text = { sites: Object.fromEntries(entries), redLog, partitions, keyFile: 'cluster.key', keepForMs };
     await writeFile(cluster.clusterFile, JSON.stringify(text));
     createKeyFile(join(folder, 'cluster.key'));
     return cluster;

@@ -5,6 +5,7 @@
 import {
   type RecoveredState,
   collectOwnTail,
+  dropRedLogs,
   mergeSharedIntoSite,
 } from '../log/recovered-state.ts';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,8 +32,11 @@ interface MergedState extends NextFiles {
 
 export interface CatchUpContext {
   readonly origin: Origin;
-  /** Whether the site keeps the end of its own copy of the red log. */
-  readonly keepsRed: boolean;
+  /**
+   * Whether the site keeps the end of its own copy of the red log of this
+   * partition. Default: it keeps all
+   */
+  keepsRed?(partition: number): boolean;
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
   /**
@@ -127,9 +131,8 @@ export async function catchUp(
     }
     try {
       const { stored, nextSegment, nextCheckpoint } = context.recover();
-      const kept = context.keepsRed
-        ? stored
-        : { ...stored, red: { start: 0, entries: [] } };
+      const { keepsRed = () => true } = context;
+      const kept = dropRedLogs(stored, (partition) => !keepsRed(partition));
       const state = mergeSharedIntoSite(context.origin, kept, received.shared);
       await context.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);

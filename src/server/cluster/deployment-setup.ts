@@ -17,18 +17,19 @@ export interface DeploymentSetup {
   readonly engine: string;
   /**
    * The generation of the built-in red log, and its leader; `null` while the
-   * log is being restored.
+   * log is being restored. With several logs it has the leaders of the others.
    */
-  readonly red?:
-    | { readonly generation: number; readonly leader: string | null }
-    | undefined;
+  readonly red?: RedGeneration | undefined;
   /**
    * The sites with which the deployment was created, in order; `undefined` if
    * they are not known yet.
    */
   readonly founders?: readonly string[] | undefined;
-  /** The partitions beside `main`; `undefined` if there are none. */
-  readonly partitions?: readonly PartitionLayout[] | undefined;
+  /**
+   * The partitions beside `main`; `undefined` if there are none. Their leaders
+   * may change, so they are compared as those of a generation.
+   */
+  readonly partitions?: readonly Omit<PartitionLayout, 'leader'>[] | undefined;
 }
 
 /** A site and its setup. Another site may have sent any value. */
@@ -50,11 +51,12 @@ export function describeSetup(
   red: RedGeneration,
   running: Origins | false,
 ): DeploymentSetup {
-  // A node may reach the servers of a red log by other addresses.
+  // A leader may change, and is compared with its generation. A node may reach
+  // the servers of a red log by other addresses.
   const partitions =
     layouts.length === 0
       ? undefined
-      : layouts.map(({ redLog: _, ...layout }) => layout);
+      : layouts.map(({ name, voters }) => ({ name, voters }));
   if (identity.origin === null) return { engine, partitions };
   return {
     engine,
@@ -96,7 +98,8 @@ export function findSetupProblem(
     differ('redLog.engine', here?.['engine'], there?.['engine']) ??
     differ('partitions', formatLayouts(here), formatLayouts(there)) ??
     differ('the order of sites', formatSites(here), formatSites(there)) ??
-    differ('redLog.leader', ...getLeaders(here?.['red'], there?.['red']))
+    differ('redLog.leader', ...getLeaders(here?.['red'], there?.['red'])) ??
+    differ('partitions', ...getLogs(here?.['red'], there?.['red']))
   );
 }
 
@@ -119,11 +122,26 @@ function formatSites(
  * generation follows it once it is connected.
  */
 function getLeaders(own: unknown, other: unknown): [unknown, unknown] {
+  return getOfOneGeneration(own, other, ({ leader }) => leader ?? undefined);
+}
+
+/** The same for the logs of the partitions beside `main`. */
+function getLogs(own: unknown, other: unknown): [unknown, unknown] {
+  return getOfOneGeneration(own, other, ({ logs }) =>
+    Array.isArray(logs) ? JSON.stringify(logs) : undefined,
+  );
+}
+
+function getOfOneGeneration(
+  own: unknown,
+  other: unknown,
+  get: (red: Readonly<Record<string, unknown>>) => unknown,
+): [unknown, unknown] {
   if (
     !isRecord(own) ||
     !isRecord(other) ||
     own['generation'] !== other['generation']
   )
     return [undefined, undefined];
-  return [own['leader'] ?? undefined, other['leader'] ?? undefined];
+  return [get(own), get(other)];
 }

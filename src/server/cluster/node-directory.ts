@@ -107,9 +107,16 @@ export class NodeDirectory {
 
   /** The generation of the red log that the directory follows. */
   get red(): StoredGeneration {
-    const leader =
-      this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
-    return this.#identity.red ?? { generation: 0, leader };
+    const { redLeader: leader, partitions = [] } =
+      this.#directory.manifest ?? this.#deployment;
+    const logs = partitions.map((item) => ({
+      name: item.name,
+      leader: item.leader,
+    }));
+    const first = { generation: 0, leader };
+    return (
+      this.#identity.red ?? (logs.length === 0 ? first : { ...first, logs })
+    );
   }
 
   /**

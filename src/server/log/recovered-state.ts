@@ -56,6 +56,18 @@ export function getRecoveredRed(
   return partition === 0 ? red : (partitions?.[partition - 1] ?? EMPTY_LOG);
 }
 
+/** Returns the state without the entries of some red logs. */
+export function dropRedLogs(
+  state: RecoveredState,
+  isDropped: (partition: number) => boolean,
+): RecoveredState {
+  const { red, partitions = [] } = state;
+  const logs = [red, ...partitions].map((log, partition) =>
+    isDropped(partition) ? EMPTY_LOG : log,
+  );
+  return { ...state, ...toRedLogs(logs) };
+}
+
 /** The parts of a checkpoint beside the sections. */
 export interface CheckpointCut {
   readonly smallParts: unknown;

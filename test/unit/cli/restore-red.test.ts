@@ -1,5 +1,5 @@
 /** `cluster restore-red`: which sites it takes for lost, and what it says. */
-// @rule CLU-G1b
+// @rule CLU-G1b, PART-G11, PART-G11a
 import { expect, test, vi } from 'vitest';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';
@@ -18,6 +18,7 @@ async function run(
   answering: Readonly<Record<string, readonly string[]>>,
   options: Readonly<Record<string, unknown>>,
   onRequest: (site: string, kind: string) => void = () => {},
+  partitions: ClusterFile['partitions'] = [],
 ): Promise<string> {
   const reports = NAMES.map((site) => {
     const links = NAMES.map((peer) => ({ peer, isConnected: answering[site]?.includes(peer) === true }));
@@ -28,12 +29,18 @@ async function run(
     onRequest(site, kind);
     return kind === READ_RED
       ? { generation: 0, leader: 'ireland' }
-      : { ...(body as RedGeneration), length: 7, copy: 0 };
+      : {
+          ...(body as RedGeneration),
+          length: 7,
+          copy: 0,
+          ...(partitions.length > 0 && { others: partitions.map(() => ({ copy: 0, length: 3 })) }),
+        };
   };
   const deployed = { reports, members: NAMES, voters: NAMES, retired: [], request };
   vi.mocked(findDeployedSites).mockResolvedValue(deployed as unknown as DeployedSites);
   vi.mocked(printLines).mockClear();
-  await restoreRed({ redLog: { engine: 'built-in' } } as unknown as ClusterFile, options);
+  const redLog = { engine: 'built-in', leader: 'ireland' };
+  await restoreRed({ redLog, partitions } as unknown as ClusterFile, options);
   return vi.mocked(printLines).mock.calls.flat(2).join();
 }
 
@@ -76,4 +83,46 @@ test('a site that does not confirm what its new leader has opened → it is rest
   const text = await run({ frankfurt: [], virginia: [] }, { without: 'ireland' }, fail);
   expect(text).toContain('frankfurt leads the red log now, generation 1');
   expect(text).toContain('virginia has not confirmed it, and follows by itself once it can');
+});
+
+test('with one log, what is printed is the same text as without partitions', async () => {
+  expect(await run({ frankfurt: [], virginia: [] }, { without: 'ireland' })).toBe(
+    'frankfurt leads the red log now, generation 1. Write redLog.leader "frankfurt" into the cluster file of each site. ' +
+      'If ireland will not come back, run cluster retire.',
+  );
+  expect(await run({ virginia: [] }, { without: 'ireland,frankfurt', acceptLoss: true, json: true })).toBe(
+    '{"generation":1,"leader":"virginia","length":7,"losing":["ireland","frankfurt"],"late":[]}',
+  );
+  const lossy = await run({ virginia: [] }, { without: 'ireland,frankfurt', acceptLoss: true });
+  expect(lossy).toBe(
+    'virginia leads the red log now, generation 1. Write redLog.leader "virginia" into the cluster file of each site. ' +
+      'It begins with 7 records. All that ireland, frankfurt confirmed beyond these is lost; how many that are, only they know. ' +
+      'If one of them comes back, it writes what it has beyond that to dropped-red-records-1.json in its data directory, with the alarm red-records-dropped. ' +
+      'If ireland, frankfurt will not come back, run cluster retire.',
+  );
+});
+
+const US = [{ name: 'us', leader: 'virginia', voters: ['frankfurt', 'virginia'] }];
+const ALL = { ireland: [], frankfurt: [], virginia: [] };
+
+test('several logs → --leader names a site for each one, and the leaders of all are printed', async () => {
+  const run2 = (options: Readonly<Record<string, unknown>>): Promise<string> => run(ALL, options, undefined, US);
+  expect(await run2({})).toBe(
+    'ireland leads the red log of main, virginia leads the red log of us now, generation 1. ' +
+      'Write redLog.leader "ireland", partitions.us.leader "virginia" into the cluster file of each site.',
+  );
+  expect(JSON.parse(await run2({ leader: 'virginia,us=frankfurt', json: true }))).toEqual({
+    generation: 1,
+    leader: 'virginia',
+    length: 7,
+    losing: [],
+    late: [],
+    logs: [{ name: 'us', leader: 'frankfurt', length: 3, losing: [] }],
+  });
+  await expect(run2({ leader: 'us=ireland' })).rejects.toThrow(
+    '--leader is ireland for us, whose leader must be a voter: frankfurt, virginia.',
+  );
+  await expect(run2({ leader: 'eu=ireland' })).rejects.toThrow('names the red log of eu. There are those of main, us.');
+  await expect(run2({ leader: 'ireland,frankfurt' })).rejects.toThrow('--leader names two leaders of a log.');
+  await expect(run2({ acceptLoss: 'eu' })).rejects.toThrow('--accept-loss names the red log of eu.');
 });

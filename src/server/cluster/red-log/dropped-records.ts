@@ -3,10 +3,21 @@
  * restored at another site without them. An operator may want to repeat them.
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
-import type { RecoveredState } from '../../log/recovered-state.ts';
+import {
+  getRecoveredRed,
+  type RecoveredRedLog,
+  type RecoveredState,
+} from '../../log/recovered-state.ts';
 import type { RedRecord } from '../../records/records.ts';
 import { encodeValue } from '../../storage/format/value-text.ts';
-import type { FollowedLog } from './red-follower.ts';
+import { toSiteCopies, type FollowedLog } from './red-follower.ts';
+import {
+  getLogs,
+  isPrefix,
+  toEarliest,
+  type LogCopy,
+  type SiteCopy,
+} from './red-generation.ts';
 
 const NOTES = {
   certain:
@@ -37,33 +48,95 @@ export interface DroppedRecordsOptions {
   readonly onAlarm: OnAlarm;
 }
 
+/** A copy of a log, and what the generation of the log begins with. */
+interface FollowedCopy {
+  readonly partition: number;
+  readonly copy: SiteCopy;
+  readonly base: LogCopy | undefined;
+}
+
+/**
+ * Compares the copies of a site with the logs of the generation that it
+ * follows, by the ordinals of the partitions.
+ */
+function compareCopies(
+  state: RecoveredState,
+  to: FollowedLog,
+): readonly FollowedCopy[] {
+  const logs = getLogs(to);
+  const lengths = logs.map((_, partition) => {
+    const { start, entries } = getRecoveredRed(state, partition);
+    return start + entries.length;
+  });
+  return toSiteCopies(to, lengths).map((copy, partition) => {
+    const base = logs[partition]?.base;
+    return { partition, copy, base };
+  });
+}
+
+/**
+ * Returns which of a site's copies are prefixes of the logs that it follows, by
+ * the ordinals of the partitions. The site may be the only one with the end of
+ * such a copy.
+ */
+export function findPrefixes(
+  state: RecoveredState,
+  to: FollowedLog,
+): readonly boolean[] {
+  return compareCopies(state, to).map(({ copy, base }) =>
+    isPrefix(copy, { base }),
+  );
+}
+
 /**
  * Writes the records that are about to be dropped to a file, and raises an
  * alarm that names the file.
  */
 export function saveDroppedRecords(
-  { red }: RecoveredState,
-  { generation, leader, base, copy }: FollowedLog,
+  state: RecoveredState,
+  to: FollowedLog,
   { site, files, onAlarm }: DroppedRecordsOptions,
 ): void {
-  const isCertain = base !== undefined && base.copy === copy;
-  const from = isCertain ? Math.max(0, base.length - red.start) : 0;
-  const records = red.entries
-    .slice(from)
-    .map(({ record }) => record)
-    .filter(({ kind }) => CHANGES_DATA[kind]);
+  const { generation } = to;
+  const dropped = compareCopies(state, to).map((followed) => ({
+    ...findDropped(getRecoveredRed(state, followed.partition), followed),
+    leader: getLogs(to)[followed.partition]?.leader,
+  }));
+  const losing = dropped.filter(({ records }) => records.length > 0);
+  const records = losing.flatMap((log) => log.records);
   if (records.length === 0) return;
 
+  const isCertain = losing.every((log) => log.isCertain);
   const file = `dropped-red-records-${generation}.json`;
   const note = isCertain ? NOTES.certain : NOTES.uncertain;
   // Values of the application may be bytes, dates and bigints.
   const content: unknown = JSON.parse(encodeValue({ note, records }));
   files.replace(file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
+  const leaders = [...new Set(losing.map(({ leader }) => leader))].join(', ');
   const what = isCertain
-    ? `${records.length} red records of this site are lost: generation ${generation} of the red log began at ${leader} without them`
+    ? `${records.length} red records of this site are lost: generation ${generation} of the red log began at ${leaders} without them`
     : `${records.length} red records of this site may be lost: the red log was restored without this site, and is at generation ${generation} now`;
   createAlarmRaiser(site, onAlarm)(
     'red-records-dropped',
     `${what}. It may have confirmed them to clients. They are in ${file} in its data directory: look whether they have to be done again.`,
   );
+}
+
+/**
+ * Returns the records of a copy that the log may lack. It is certain that it
+ * lacks them if the copy is of the generation from which the log went on.
+ */
+function findDropped(
+  { start, entries }: RecoveredRedLog,
+  { copy, base }: FollowedCopy,
+): { readonly isCertain: boolean; readonly records: readonly RedRecord[] } {
+  const isCertain =
+    base !== undefined &&
+    [copy, toEarliest(copy)].some((item) => item.copy === base.copy);
+  const from = isCertain ? Math.max(0, base.length - start) : 0;
+  const records = entries
+    .slice(from)
+    .map(({ record }) => record)
+    .filter(({ kind }) => CHANGES_DATA[kind]);
+  return { isCertain, records };
 }

@@ -7,13 +7,18 @@ import {
   OPEN_RED,
   READ_RED,
   SEAL_RED,
+  getBegins,
   getCopyGeneration,
+  getLogs,
   isPrefix,
   isSuperseded,
   parseRedGeneration,
+  type LogCopy,
   type ReadReply,
   type RedGeneration,
   type SealReply,
+  type SiteCopies,
+  type SiteCopy,
   type StoredGeneration,
 } from './red-generation.ts';
 
@@ -42,12 +47,15 @@ export interface RedFollowerContext {
    * takes long.
    */
   onSealed(message: string, isLasting: boolean): void;
-  /** Returns how many entries of the red log a stopped site has on its disk. */
-  countEntries(): number;
+  /**
+   * Returns how many entries of each red log a stopped site has on its disk, by
+   * the ordinals of the partitions.
+   */
+  countEntries(): readonly number[];
   /**
    * Receives the state of another site, calls `onCopied` once it is on the
-   * disk, and starts. The site's copy of the log is replaced by the generation
-   * `to`.
+   * disk, and starts. The site's copies of the logs are replaced by the
+   * generation `to`, unless they are prefixes of its logs.
    */
   catchUp(
     message: string,
@@ -58,9 +66,21 @@ export interface RedFollowerContext {
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
 }
 
-/** The log that a site follows, and the generation of the copy that it has. */
+/** The logs that a site follows, and the generation of the copies that it has. */
 export interface FollowedLog extends RedGeneration {
   readonly copy: number;
+  readonly begins?: readonly LogCopy[] | undefined;
+}
+
+/** Returns the copies that a site has, from their lengths. */
+export function toSiteCopies(
+  { copy, begins }: Pick<FollowedLog, 'copy' | 'begins'>,
+  lengths: readonly number[],
+): readonly SiteCopy[] {
+  return lengths.map((length, partition) => {
+    const begin = begins?.[partition];
+    return { copy, length, ...(begin !== undefined && { begin }) };
+  });
 }
 
 const RETRY_MS = 200;
@@ -80,10 +100,12 @@ export class RedFollower {
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
-   * The generation of the log copy on the disk. Until a new state was received,
-   * it is an earlier generation.
+   * The generation of the log copies on the disk. Until a new state was
+   * received, it is an earlier generation.
    */
   #copy: number;
+  /** What each log of that generation began with, if there are several. */
+  #begins: readonly LogCopy[] | undefined;
   /** Whether `begin` was called. Before that, only `begin` starts the site. */
   #hasBegun = false;
   /** Settles when the site runs again. */
@@ -93,12 +115,13 @@ export class RedFollower {
   #sealCount = 0;
 
   constructor(
-    { copy, ...red }: StoredGeneration,
+    { copy, begins, ...red }: StoredGeneration,
     context: RedFollowerContext,
     signal: AbortSignal,
   ) {
     this.#red = red;
     this.#copy = getCopyGeneration({ copy, ...red });
+    this.#begins = begins ?? this.#findBegins(red, this.#copy);
     this.#context = context;
     this.#signal = signal;
     const timer = setInterval(() => this.askAll(), ASK_INTERVAL_MS).unref();
@@ -219,19 +242,30 @@ export class RedFollower {
     const { generation, leader } = this.#red;
     const message = `generation ${generation} of the red log began at ${leader} ${when}`;
     this.#context.releaseRoom();
-    const to = { ...this.#red, copy: this.#copy };
+    const to = { ...this.#red, copy: this.#copy, begins: this.#begins };
     return this.#context.catchUp(message, to, () =>
       this.#follow(this.#red, generation),
     );
   }
 
-  /** Whether the copy on the disk is a prefix of the log. */
+  /** Whether each copy on the disk is a prefix of its log. */
   #isCurrent(): boolean {
     if (this.#copy === this.#red.generation) return true;
-    return isPrefix(
-      { copy: this.#copy, length: this.#context.countEntries() },
-      this.#red,
+    const logs = getLogs(this.#red);
+    return this.#countCopies().every((copy, partition) =>
+      isPrefix(copy, logs[partition] ?? {}),
     );
+  }
+
+  #countCopies(): readonly SiteCopy[] {
+    const found = { copy: this.#copy, begins: this.#begins };
+    return toSiteCopies(found, this.#context.countEntries());
+  }
+
+  #describeCopies(): SiteCopies {
+    const [main, ...others] = this.#countCopies();
+    const copies = main as SiteCopy;
+    return others.length === 0 ? copies : { ...copies, others };
   }
 
   async #askEach(): Promise<void> {
@@ -258,16 +292,31 @@ export class RedFollower {
   }
 
   #follow(red: RedGeneration, copy = this.#copy): void {
-    const { generation, leader, base } = red;
+    const { generation, leader, base, logs } = red;
     const followed = {
       generation,
       leader,
       ...(base !== undefined && { base }),
+      ...(logs !== undefined && { logs }),
     };
+    const begins = this.#findBegins(followed, copy);
     // Write the file first: if the disk is full, the site continues as before.
-    this.#context.save({ ...followed, copy });
+    this.#context.save({
+      ...followed,
+      copy,
+      ...(copy !== generation && begins !== undefined && { begins }),
+    });
     this.#red = followed;
     this.#copy = copy;
+    this.#begins = begins;
+  }
+
+  /** Returns what the logs of the generation `copy` began with. */
+  #findBegins(
+    red: RedGeneration,
+    copy: number,
+  ): readonly LogCopy[] | undefined {
+    return copy === red.generation ? getBegins(red) : this.#begins;
   }
 
   /**
@@ -279,11 +328,7 @@ export class RedFollower {
     if (!isCopyAsked) return { ...this.#red, isTransferring };
     if (!isTransferring)
       return { ...this.#red, isTransferring, problem: this.#findProblem() };
-    return {
-      ...this.#red,
-      isTransferring,
-      own: { copy: this.#copy, length: this.#context.countEntries() },
-    };
+    return { ...this.#red, isTransferring, own: this.#describeCopies() };
   }
 
   /**
@@ -312,12 +357,8 @@ export class RedFollower {
     this.#follow({ generation, leader: null });
     try {
       if (this.#context.isRunning) await this.#stop();
-      return {
-        generation,
-        leader: null,
-        length: this.#context.countEntries(),
-        copy: this.#copy,
-      };
+      const { copy, length, ...others } = this.#describeCopies();
+      return { generation, leader: null, length, copy, ...others };
     } finally {
       // Do this even after an error: the site runs again only if it asks the
       // others for their generation.

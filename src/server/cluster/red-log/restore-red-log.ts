@@ -1,45 +1,74 @@
 /**
- * Restores the red log for an operator: it asks all remaining sites, seals
- * them, and opens the log at its new leader.
+ * Restores the red logs for an operator: it asks all remaining sites, seals
+ * them, and opens each log at its leader.
  */
+import { MAIN } from '../../service/partitions.ts';
+import {
+  createLossError,
+  createUnacceptedLossError,
+  findLosing,
+} from './confirmed-records.ts';
 import {
   OPEN_RED,
   READ_RED,
   SEAL_RED,
+  getCopies,
+  getLogs,
+  isLonger,
   parseRedGeneration,
-  type LogCopy,
+  toEarliest,
   type ReadReply,
   type RedGeneration,
   type SealReply,
+  type SiteCopy,
 } from './red-generation.ts';
 
-/**
- * The sites of a log that is restored, and a function that sends them requests.
- */
-export interface RestoreTargets {
-  /** Sends a request to a site. */
-  request(site: string, kind: string, body: unknown): Promise<unknown>;
-  /** All sites that are not lost. */
-  readonly sites: readonly string[];
+/** A red log that is restored. */
+export interface LogTargets {
   /**
    * The sites whose majority confirms records. There are several lists if a
    * change of the members may be pending.
    */
   readonly voters: readonly (readonly string[])[];
   /**
-   * Whether one site can confirm a record alone, as with etcd. Default: a
-   * majority of the voters confirms it
+   * The site that is to lead. Default: the one with the longest log; if there
+   * are several logs, the present leader if it is sealed
    */
-  readonly isConfirmedByOne?: boolean;
-  /** The site that is to lead. Default: the one with the longest log */
   readonly leader: string | undefined;
+  /**
+   * The site that leads it by the cluster file. It counts as the present leader
+   * if no site knows that, because all are sealed. Needed only if there are
+   * several logs.
+   */
+  readonly fileLeader?: string | undefined;
   /** Whether to continue even if confirmed records may be lost. */
   readonly acceptsLoss?: boolean;
 }
 
-/** The result of restoring the log. */
-export interface RestoredLog {
-  readonly generation: number;
+/** The red log of a partition beside `main`. */
+export interface PartitionTargets extends LogTargets {
+  readonly name: string;
+}
+
+/**
+ * The sites of a log that is restored, and a function that sends them requests.
+ */
+export interface RestoreTargets extends LogTargets {
+  /** Sends a request to a site. */
+  request(site: string, kind: string, body: unknown): Promise<unknown>;
+  /** All sites that are not lost. */
+  readonly sites: readonly string[];
+  /**
+   * Whether one site can confirm a record alone, as with etcd. Default: a
+   * majority of the voters confirms it
+   */
+  readonly isConfirmedByOne?: boolean;
+  /** The logs beside that of `main`, by their ordinals. Default: none */
+  readonly partitions?: readonly PartitionTargets[];
+}
+
+/** How one of the logs goes on. */
+interface LogOutcome {
   readonly leader: string;
   /** The number of records with which the new generation begins. */
   readonly length: number;
@@ -48,17 +77,38 @@ export interface RestoredLog {
    * lost.
    */
   readonly losing: readonly string[];
+}
+
+/** The result of restoring the logs. */
+export interface RestoredLog extends LogOutcome {
+  readonly generation: number;
   /**
    * Sites that have not confirmed yet that they follow the log. They ask the
    * others until they do.
    */
   readonly late: readonly { readonly site: string; readonly problem: string }[];
+  /** The logs beside that of `main`. Present only if there are any. */
+  readonly logs?: readonly (LogOutcome & { readonly name: string })[];
 }
 
-type SiteCopy = LogCopy & { readonly site: string };
+/** A log, its ordinal, and its name if there are several. */
+interface Log extends LogTargets {
+  readonly partition: number;
+  readonly name: string | undefined;
+  readonly isConfirmedByOne: boolean | undefined;
+}
+
+interface SealedSite {
+  readonly site: string;
+  readonly copies: readonly SiteCopy[];
+}
+
+interface ChosenCopy extends SiteCopy {
+  readonly site: string;
+}
 
 /**
- * Seals the log at all sites, and opens it at its new leader. It may be
+ * Seals the logs at all sites, and opens each one at its leader. It may be
  * repeated. A minority of the sites may be receiving the state of others
  * meanwhile. Throws an error that names the site if one cannot be reached or
  * sealed, may have confirmed records that no sealed site has, or has more of
@@ -67,14 +117,20 @@ type SiteCopy = LogCopy & { readonly site: string };
 export async function restoreRedLog(
   targets: RestoreTargets,
 ): Promise<RestoredLog> {
-  const { request, sites: all, leader } = targets;
+  const { request, sites: all } = targets;
+  const logs = listLogs(targets);
   const known = await Promise.all(all.map((site) => read(site, request)));
   const transferring = all.filter((_, index) => known[index]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
-  rejectTransferring(transferring, sites, leader);
-  const losing = findLosing(targets, sites, transferring);
-  if (losing.length > 0 && targets.acceptsLoss !== true)
-    throw lossError(targets, sites, losing);
+  rejectTransferring(transferring, sites, logs);
+  const losing = logs.map((log) => {
+    const names = findLosing(log, sites, transferring);
+    if (names.length > 0 && log.acceptsLoss !== true)
+      throw createLossError(log, sites, names);
+    if (names.length > 0 && log.partition > 0)
+      throw createUnacceptedLossError(log, names);
+    return names;
+  });
   for (const [index, { problem }] of known.entries())
     if (problem !== undefined)
       throw new Error(
@@ -85,36 +141,46 @@ export async function restoreRedLog(
   // generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
-  const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
-  const hasMore = all.find((_, index) =>
-    isLonger(known[index]?.own ?? longest, longest),
-  );
-  if (hasMore !== undefined)
-    throw new Error(
-      `${hasMore} has more entries of the red log, and is taking the state of another site: ` +
-        `repeat this once it serves, or stop it and leave it out (--without) if what it alone has may be lost`,
-    );
-  const chosen = sealed.find(({ site }) => site === leader) ?? longest;
-  if (isLonger(longest, chosen)) throw shorterLeaderError(longest, chosen);
+  const chosen = logs.map((log) => {
+    const longest = findLongest(log, sealed);
+    rejectLongerCopies(log, longest, all, known);
+    return chooseLeader(log, longest, sealed, known);
+  });
 
-  const { copy, length } = chosen;
-  const opened = { generation, leader: chosen.site, base: { copy, length } };
-  await request(chosen.site, OPEN_RED, opened);
-  const others = sites.filter((site) => site !== chosen.site);
-  const outcomes = await Promise.allSettled(
-    others.map((site) => request(site, OPEN_RED, opened)),
-  );
-  const late = outcomes.flatMap((outcome, index) =>
-    outcome.status === 'rejected'
-      ? [
-          {
-            site: others[index] as string,
-            problem: (outcome.reason as Error).message,
-          },
-        ]
-      : [],
-  );
-  return { generation, leader: chosen.site, length, losing, late };
+  const late = await open(createGeneration(generation, chosen, logs), {
+    sites,
+    request,
+  });
+  const [main, ...others] = chosen.map(({ site, length }, partition) => ({
+    leader: site,
+    length,
+    losing: losing[partition] ?? [],
+  })) as [LogOutcome, ...LogOutcome[]];
+  const names = targets.partitions?.map(({ name }) => name) ?? [];
+  return {
+    generation,
+    ...main,
+    late,
+    ...(names.length > 0 && {
+      logs: names.map((name, index) => ({
+        name,
+        ...(others[index] as LogOutcome),
+      })),
+    }),
+  };
+}
+
+function listLogs(targets: RestoreTargets): readonly Log[] {
+  const { voters, leader, fileLeader, acceptsLoss = false } = targets;
+  const { partitions = [], isConfirmedByOne } = targets;
+  const main = { voters, leader, fileLeader, acceptsLoss };
+  if (partitions.length === 0)
+    return [{ ...main, name: undefined, partition: 0, isConfirmedByOne }];
+  return [{ ...main, name: MAIN }, ...partitions].map((log, partition) => ({
+    ...log,
+    partition,
+    isConfirmedByOne,
+  }));
 }
 
 async function read(
@@ -130,52 +196,15 @@ async function read(
 function rejectTransferring(
   transferring: readonly string[],
   sites: readonly string[],
-  leader: string | undefined,
+  logs: readonly Log[],
 ): void {
   const isMinority = transferring.length < sites.length;
-  if (isMinority && !(leader !== undefined && transferring.includes(leader)))
-    return;
+  const mustLead = logs.some(
+    ({ leader }) => leader !== undefined && transferring.includes(leader),
+  );
+  if (isMinority && !mustLead) return;
   throw new Error(
     `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
-  );
-}
-
-/**
- * Returns the sites that may have confirmed a record which no sealed site has:
- * together they are a majority of the voters.
- */
-function findLosing(
-  { voters, isConfirmedByOne = false }: RestoreTargets,
-  sealed: readonly string[],
-  transferring: readonly string[],
-): readonly string[] {
-  // A site that receives a state may finish at any time, and then confirm
-  // records of the old leader.
-  const known = isConfirmedByOne ? [...sealed, ...transferring] : sealed;
-  for (const list of voters) {
-    const others = list.filter((site) => !known.includes(site));
-    const confirming = isConfirmedByOne ? 1 : Math.floor(list.length / 2) + 1;
-    if (others.length >= confirming) return others;
-  }
-  return [];
-}
-
-function lossError(
-  { voters, isConfirmedByOne = false }: RestoreTargets,
-  sealed: readonly string[],
-  losing: readonly string[],
-): Error {
-  const [list = []] = voters;
-  const confirming = isConfirmedByOne ? 1 : Math.floor(list.length / 2) + 1;
-  const missing = Math.max(1, losing.length - confirming + 1);
-  const [names, rest] = [losing.join(', '), sealed.join(', ')];
-  const cause = isConfirmedByOne
-    ? 'a record is confirmed once one site has it'
-    : `a record is confirmed once ${confirming} of the ${list.length} voters of the red log have it`;
-  return new Error(
-    `confirmed red records may be lost: ${cause}, so ${names} can have confirmed what ${rest} ${sealed.length === 1 ? 'lacks' : 'lack'}. ` +
-      `Nothing was changed. Start ${missing === losing.length ? names : `${missing} of ${names}`}, and do not name what runs in --without. ` +
-      `If that cannot be done, repeat this with --accept-loss: all that they confirmed beyond the records of ${rest} is lost then`,
   );
 }
 
@@ -187,14 +216,12 @@ async function seal(
   sites: readonly string[],
   generation: number,
   request: RestoreTargets['request'],
-): Promise<SiteCopy[]> {
+): Promise<SealedSite[]> {
   const outcomes = await Promise.allSettled(
     sites.map(async (site) => {
-      const { length, copy } = (await request(site, SEAL_RED, {
-        generation,
-        leader: null,
-      } satisfies RedGeneration)) as SealReply;
-      return { site, length, copy };
+      const body = { generation, leader: null } satisfies RedGeneration;
+      const reply = (await request(site, SEAL_RED, body)) as SealReply;
+      return { site, copies: getCopies(reply) };
     }),
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -212,19 +239,135 @@ async function seal(
   throw new Error(`${(failed.reason as Error).message}${state}`);
 }
 
-/**
- * Returns whether the copy `a` has more of the log. A later generation has
- * more, however many records the earlier one has: its records were taken over,
- * or were not confirmed.
- */
-function isLonger(a: LogCopy, b: LogCopy): boolean {
-  return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
+/** Returns the copy of a log at each sealed site that may lead it. */
+function listCopies(
+  { partition, name, voters }: Log,
+  sealed: readonly SealedSite[],
+): readonly ChosenCopy[] {
+  const copies = sealed.flatMap(({ site, copies: { [partition]: copy } }) =>
+    copy === undefined ? [] : [{ ...copy, site }],
+  );
+  // What only a site without a vote has of a partition was not confirmed.
+  const voting = copies.filter(({ site }) => voters[0]?.includes(site));
+  return name === undefined || voting.length === 0 ? copies : voting;
 }
 
-function shorterLeaderError(longest: SiteCopy, chosen: SiteCopy): Error {
-  const count = ({ site, length, copy }: SiteCopy): string =>
-    `${site} has ${length} entries of the red log${longest.copy === chosen.copy ? '' : ` of generation ${copy}`}`;
-  return new Error(
-    `${count(longest)}, and ${count(chosen).replace(' entries of the red log', '')}: the first must lead, so that none is lost`,
+function findLongest(log: Log, sealed: readonly SealedSite[]): ChosenCopy {
+  return listCopies(log, sealed).reduce((a, b) => (isLonger(b, a) ? b : a));
+}
+
+/** Throws if a site that is not sealed has more of the log than `longest`. */
+function rejectLongerCopies(
+  { partition, name }: Log,
+  longest: ChosenCopy,
+  sites: readonly string[],
+  known: readonly ReadReply[],
+): void {
+  const hasMore = sites.find((_, index) => {
+    const own = known[index]?.own;
+    const copy = own && getCopies(own)[partition];
+    return copy !== undefined && isLonger(copy, longest);
+  });
+  if (hasMore === undefined) return;
+  throw new Error(
+    `${hasMore} has more entries of ${formatLog(name)}, and is taking the state of another site: ` +
+      `repeat this once it serves, or stop it and leave it out (--without) if what it alone has may be lost`,
   );
+}
+
+function chooseLeader(
+  log: Log,
+  longest: ChosenCopy,
+  sealed: readonly SealedSite[],
+  known: readonly ReadReply[],
+): ChosenCopy {
+  const copies = listCopies(log, sealed);
+  const named = copies.find(({ site }) => site === log.leader);
+  if (named !== undefined) {
+    if (isLonger(longest, named)) throw shorterLeaderError(log, longest, named);
+    return named;
+  }
+  if (log.name === undefined) return longest;
+
+  const present = findPresentLeader(log, known) ?? log.fileLeader;
+  const leading = copies.find(({ site }) => site === present);
+  return leading === undefined || isLonger(longest, leading)
+    ? longest
+    : leading;
+}
+
+/** Returns the leader of a log in the last generation that a site knows. */
+function findPresentLeader(
+  { partition }: Log,
+  known: readonly ReadReply[],
+): string | null | undefined {
+  const open = known.filter(({ leader }) => leader !== null);
+  const [last] = open.toSorted((a, b) => b.generation - a.generation);
+  return last && getLogs(last)[partition]?.leader;
+}
+
+function createGeneration(
+  generation: number,
+  [main, ...others]: readonly ChosenCopy[],
+  logs: readonly Log[],
+): RedGeneration & { readonly leader: string } {
+  const { site: leader, ...copy } = main as ChosenCopy;
+  const opened = { generation, leader, base: toEarliest(copy) };
+  if (others.length === 0) return opened;
+  return {
+    ...opened,
+    logs: others.map((other, index) => ({
+      name: logs[index + 1]?.name ?? '',
+      leader: other.site,
+      base: toEarliest(other),
+    })),
+  };
+}
+
+/**
+ * Opens the generation at the leaders first. Returns the other sites that have
+ * not confirmed it.
+ */
+async function open(
+  opened: RedGeneration,
+  { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
+): Promise<RestoredLog['late']> {
+  const leaders = new Set(getLogs(opened).map(({ leader }) => leader));
+  for (const leader of leaders)
+    await request(leader as string, OPEN_RED, opened);
+
+  const others = sites.filter((site) => !leaders.has(site));
+  const outcomes = await Promise.allSettled(
+    others.map((site) => request(site, OPEN_RED, opened)),
+  );
+  return outcomes.flatMap((outcome, index) =>
+    outcome.status === 'rejected'
+      ? [
+          {
+            site: others[index] as string,
+            problem: (outcome.reason as Error).message,
+          },
+        ]
+      : [],
+  );
+}
+
+function shorterLeaderError(
+  { name }: Log,
+  longest: ChosenCopy,
+  chosen: ChosenCopy,
+): Error {
+  const [more, less] = [toEarliest(longest), toEarliest(chosen)];
+  const isOfOne = more.copy === less.copy;
+  const count = (site: string, { length, copy }: SiteCopy): string =>
+    `${site} has ${length} entries of ${formatLog(name)}${isOfOne ? '' : ` of generation ${copy}`}`;
+  const entries = ` entries of ${formatLog(name)}`;
+  return new Error(
+    `${count(longest.site, more)}, and ${count(chosen.site, less).replace(entries, '')}: the first must lead, so that none is lost`,
+  );
+}
+
+/** Names a log. A deployment with one log calls it just the red log. */
+function formatLog(name: string | undefined): string {
+  return name === undefined ? 'the red log' : `the red log of ${name}`;
 }

@@ -29,7 +29,10 @@ import {
   type NodeState,
   type NodeStatus,
 } from '../../cluster/node-status.ts';
-import { saveDroppedRecords } from '../../cluster/red-log/dropped-records.ts';
+import {
+  findPrefixes,
+  saveDroppedRecords,
+} from '../../cluster/red-log/dropped-records.ts';
 import {
   RedFollower,
   type FollowedLog,
@@ -64,6 +67,7 @@ import {
 } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
+import { getRedKind } from '../../log/local-log.ts';
 import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
@@ -298,7 +302,7 @@ export class ClusterNode {
             });
           else this.#events.onProgress?.(problem);
         },
-        countEntries: () => this.#directory.recover().lengths.red,
+        countEntries: () => this.#countRedEntries(),
         catchUp: (message, to, onCopied) =>
           this.#catchUp(message, { to, onCopied }),
         getConnectedPeers: () =>
@@ -306,6 +310,14 @@ export class ClusterNode {
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
       this.#signal,
+    );
+  }
+
+  /** Counts the entries of each red log on the disk. */
+  #countRedEntries(): readonly number[] {
+    const { lengths } = this.#directory.recover();
+    return this.#resources.partitions.names.map(
+      (_, partition) => lengths[getRedKind(partition)] ?? 0,
     );
   }
 
@@ -333,8 +345,8 @@ export class ClusterNode {
   }
 
   /**
-   * Takes the state of another site. If the red log was restored without this
-   * site, the end of the site's own log is dropped.
+   * Takes the state of another site. If the red logs were restored without this
+   * site, it drops its copies of them, unless they are prefixes.
    */
   async #catchUp(
     message: string,
@@ -349,15 +361,10 @@ export class ClusterNode {
     await this.restartSite(async () => {
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#directory.identity.origin as Origin;
-      if (restored !== undefined)
-        saveDroppedRecords(this.#directory.recover().stored, restored.to, {
-          site: this.name,
-          files: this.#directory.files,
-          onAlarm: this.#resources.onAlarm,
-        });
+      const prefixes = restored && this.#findKeptLogs(restored.to);
       const closed = await catchUp({
         origin,
-        keepsRed: restored === undefined,
+        keepsRed: (partition) => prefixes?.[partition] !== false,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) =>
@@ -373,6 +380,20 @@ export class ClusterNode {
       await this.#resources.ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
+  }
+
+  /**
+   * Returns which copies of the red logs are prefixes of those that the site
+   * follows now. Writes the records that are only in the others to a file.
+   */
+  #findKeptLogs(to: FollowedLog): readonly boolean[] {
+    const { stored } = this.#directory.recover();
+    saveDroppedRecords(stored, to, {
+      site: this.name,
+      files: this.#directory.files,
+      onAlarm: this.#resources.onAlarm,
+    });
+    return findPrefixes(stored, to);
   }
 
   /**

@@ -67,8 +67,8 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     // Only the site's own log counts: the other sites cannot be asked here.
     committedRedEntries: 0,
     partitions: resources.partitions,
-    redLogs: resources.file.partitions.map(({ leader, voters }) => ({
-      leader: origins.find(leader) as Origin,
+    redLogs: resources.file.partitions.map(({ voters }, index) => ({
+      leader: origins.find(red.logs?.[index]?.leader ?? '') as Origin,
       voters,
     })),
     clusterKey: resources.keys.sessionKey,

@@ -1,10 +1,14 @@
 /** A site that takes the state of another one: donors of no use, a full disk, and a site that was closed meanwhile. */
-// @rule CLU-A7, CLU-A8
+// @rule CLU-A7, CLU-A8, PART-G11
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { createTransferAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import { catchUp, type CatchUpContext } from '../../../../src/server/cluster/catch-up.ts';
-import { getSharedPart, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
+import {
+  getSharedPart,
+  type RecoveredState,
+  type SharedSiteState,
+} from '../../../../src/server/log/recovered-state.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 const NUMBERS = { nextSegment: 1, nextCheckpoint: 1 };
@@ -29,7 +33,6 @@ function createHost(change: Partial<CatchUpContext> = {}): CatchUpContext & {
     events,
     installed,
     origin: siteAt(1),
-    keepsRed: true,
     signal: new AbortController().signal,
     getPeers: () => ['a', 'c'],
     receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late, bytes: 3 << 20 }),
@@ -105,4 +108,23 @@ test('the site was closed meanwhile → the reason, and its own operations that 
   const stored = { local: { start: 0, entries: [entry] }, red: { start: 0, entries: [] } } as unknown as RecoveredState;
   const closed = await catchUp(createHost({ receive, recover: () => ({ stored, ...NUMBERS }) }));
   expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
+});
+
+test('the red logs were restored without the site → it keeps the ends of those copies only that are prefixes', async () => {
+  const record = { kind: 'marker', id: 'x', site: siteAt(1) };
+  const log = { start: 0, entries: [{ origin: siteAt(1), epoch: 1, sequence: 1, record }] };
+  const host = createHost();
+  const { stored } = host.recover();
+  const recover = () => ({ stored: { ...stored, red: log, partitions: [log, log] } as RecoveredState, ...NUMBERS });
+  const receive: CatchUpContext['receive'] = async (donors, ...others) => {
+    const received = await host.receive(donors.slice(1), ...others);
+    const { sections, smallParts } = received.shared;
+    const { log: saved, ...shared } = smallParts as SharedSiteState;
+    const empty = { ...saved, delivered: 0 };
+    const parts: SharedSiteState = { ...shared, log: empty, logs: [empty, empty] };
+    return { ...received, shared: { sections, smallParts: parts } };
+  };
+  await catchUp({ ...host, recover, receive, keepsRed: (partition) => partition === 2 });
+  const [installed] = host.installed;
+  expect([installed?.red, installed?.partitions].flat().map((item) => item?.entries.length)).toEqual([0, 0, 1]);
 });

@@ -1,7 +1,8 @@
 /** What a site had of the red log beyond the end with which the log went on without it. */
+// @rule PART-G11
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
-import { saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
+import { findPrefixes, saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
 import type { FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import type { RecoveredState } from '../../../../../src/server/log/recovered-state.ts';
 
@@ -48,4 +49,43 @@ test('nothing but the marker of a read is beyond the new log → no alarm and no
 test('the log was restored more than once meanwhile → all records are kept, and the alarm says that they may be lost', () => {
   const { alarms } = drop({ base: { copy: 1, length: 9 }, copy: 0 });
   expect(alarms[0]?.message).toContain('4 red records of this site may be lost');
+});
+
+test('several logs → the file has the records of all of them, and only copies that are prefixes are kept', () => {
+  const entries = [0, 1].map((partition) =>
+    [1, 2].map((sequence) => ({
+      sequence,
+      record: { kind: 'operation', id: `c/${partition}${sequence}`, ...(partition > 0 && { partition }) },
+    })),
+  );
+  const [red, us] = entries.map((list) => ({ start: 0, entries: list }));
+  const stored = { red, partitions: [us] } as unknown as RecoveredState;
+  const base = { copy: 0, length: 1 };
+  const opened = { generation: 1, leader: 'frankfurt', base };
+  const dropped = (us1: number): readonly [unknown, readonly boolean[], string | undefined] => {
+    const to = { ...opened, logs: [{ name: 'us', leader: 'virginia', base: { copy: 0, length: us1 } }], copy: 0 };
+    let text: string | undefined;
+    const alarms: SiteAlarm[] = [];
+    saveDroppedRecords(stored, to, {
+      site: 'ireland',
+      files: { replace: (_, bytes) => void (text = Buffer.from(bytes).toString()) },
+      onAlarm: (alarm) => alarms.push(alarm),
+    });
+    return [JSON.parse(text ?? '{}').records, findPrefixes(stored, to), alarms[0]?.message];
+  };
+  expect(dropped(1)).toEqual([
+    [
+      { kind: 'operation', id: 'c/02' },
+      { kind: 'operation', id: 'c/12', partition: 1 },
+    ],
+    [false, false],
+    expect.stringMatching(
+      /^Site ireland: 2 red records of this site are lost: .* began at frankfurt, virginia without/,
+    ),
+  ]);
+  expect(dropped(2)).toEqual([
+    [{ kind: 'operation', id: 'c/02' }],
+    [false, true],
+    expect.stringContaining('began at frankfurt without'),
+  ]);
 });

@@ -1,117 +1,12 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
 // @rule CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
-import { afterEach, expect, test, vi } from 'vitest';
-import { RedFollower } from '../../../../../src/server/cluster/red-log/red-follower.ts';
-import {
-  OPEN_RED,
-  READ_RED,
-  SEAL_RED,
-  type RedGeneration,
-  type StoredGeneration,
-} from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import { expect, test, vi } from 'vitest';
+import { OPEN_RED, READ_RED, SEAL_RED } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
-
-const aborted: AbortController[] = [];
-afterEach(() => {
-  for (const controller of aborted.splice(0)) controller.abort();
-});
-
-/** A node with as many entries of the log; restarted on what it has written down. */
-class Node {
-  stored: StoredGeneration;
-  length: number;
-  starts = 0;
-  stops = 0;
-  caughtUp: string[] = [];
-  failures: string[] = [];
-  isRunning = false;
-  isTransferring = false;
-  /** What peers answer. */
-  peers: Record<string, RedGeneration> = {};
-  /** Whether the process ends before the state is there. */
-  isKilledInTransfer = false;
-  startError: Error | undefined;
-  /** Why its disk has no room, or cannot be written. */
-  diskError: Error | undefined;
-  hasReserved = false;
-  /** What it has reported of being sealed. */
-  sealed: string[] = [];
-  /** What a stop waits for. */
-  whenDrained: Promise<void> = Promise.resolve();
-  follower!: RedFollower;
-
-  constructor(length: number, stored: StoredGeneration = { generation: 0, leader: 'ireland' }) {
-    this.length = length;
-    this.stored = stored;
-    this.restart();
-  }
-
-  restart(): void {
-    const controller = new AbortController();
-    aborted.push(controller);
-    this.isRunning = false;
-    const { stored } = this;
-    // oxlint-disable-next-line typescript/no-this-alias
-    const node = this;
-    this.follower = new RedFollower(
-      stored,
-      {
-        get isRunning() {
-          return node.isRunning;
-        },
-        get isTransferring() {
-          return node.isTransferring;
-        },
-        save: (red) => {
-          if (this.diskError !== undefined) throw this.diskError;
-          this.stored = structuredClone(red);
-        },
-        reserveRoom: () => {
-          if (this.diskError !== undefined) throw this.diskError;
-          this.hasReserved = true;
-        },
-        releaseRoom: () => (this.hasReserved = false),
-        onSealed: (message, isLasting) => this.sealed.push(`${isLasting ? 'alarm' : 'log'}: ${message}`),
-        start: async () => {
-          if (this.startError !== undefined) throw this.startError;
-          this.starts += 1;
-          this.isRunning = true;
-        },
-        stop: async () => {
-          this.stops += 1;
-          await this.whenDrained;
-          this.isRunning = false;
-        },
-        onFailed: ({ message }) => this.failures.push(message),
-        countEntries: () => this.length,
-        catchUp: async (message, _to, onCopied) => {
-          this.caughtUp.push(message);
-          this.isRunning = false;
-          if (this.isKilledInTransfer) return new Promise(() => {});
-          this.length = 0;
-          onCopied();
-          this.starts += 1;
-          this.isRunning = true;
-        },
-        getConnectedPeers: () => Object.keys(this.peers),
-        request: async (peer) => this.peers[peer],
-      },
-      controller.signal,
-    );
-  }
-
-  answer(kind: string, body: unknown): unknown {
-    return this.follower.answer(kind, body);
-  }
-}
-
-const request =
-  (nodes: Readonly<Record<string, Node>>) =>
-  async (site: string, kind: string, body: unknown): Promise<unknown> =>
-    structuredClone(await nodes[site]!.answer(kind, body));
+import { FollowerNode, requestOf } from './follower-node.ts';
 
 test('a site that is sealed before it has begun is started once', async () => {
-  const node = new Node(3, { generation: 1, leader: null });
+  const node = new FollowerNode(3, { generation: 1, leader: null });
   const begun = node.follower.begin();
   await node.answer(SEAL_RED, { generation: 2, leader: null });
   await node.answer(OPEN_RED, { generation: 2, leader: 'virginia', base: { copy: 0, length: 3 } });
@@ -121,7 +16,7 @@ test('a site that is sealed before it has begun is started once', async () => {
 });
 
 test('a site that is sealed before its first start waits for that', async () => {
-  const node = new Node(3);
+  const node = new FollowerNode(3);
   await node.answer(SEAL_RED, { generation: 1, leader: null });
   await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 3 } });
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -131,7 +26,7 @@ test('a site that is sealed before its first start waits for that', async () => 
 });
 
 test('a site that is being stopped for a seal takes no state meanwhile, and is started once', async () => {
-  const node = new Node(3);
+  const node = new FollowerNode(3);
   await node.follower.begin();
   let drain = (): void => {};
   node.whenDrained = new Promise((resolve) => (drain = resolve));
@@ -149,7 +44,7 @@ test('a site that is being stopped for a seal takes no state meanwhile, and is s
 });
 
 test('an old leader that is killed while it takes the state takes it again before it starts', async () => {
-  const node = new Node(9);
+  const node = new FollowerNode(9);
   await node.follower.begin();
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
   node.isKilledInTransfer = true;
@@ -170,22 +65,22 @@ test.each([
   [7, 0],
   [8, 1],
 ])('a site with %i entries that was sealed for an attempt which failed → %i states taken', async (length, states) => {
-  const node = new Node(length, { generation: 1, leader: null, copy: 0 });
+  const node = new FollowerNode(length, { generation: 1, leader: null, copy: 0 });
   node.peers = { virginia: { generation: 2, leader: 'virginia', base: { copy: 0, length: 7 } } };
   await node.follower.begin();
   expect([node.caughtUp.length, node.starts, node.stored.copy]).toEqual([states, 1, 2]);
 });
 
 test('the copy of the latest generation leads, however long one of an earlier generation is', async () => {
-  const frankfurt = new Node(12, { generation: 1, leader: 'virginia', copy: 1 });
-  const ireland = new Node(15);
+  const frankfurt = new FollowerNode(12, { generation: 1, leader: 'virginia', copy: 1 });
+  const ireland = new FollowerNode(15);
   const nodes = { ireland, frankfurt };
   for (const node of Object.values(nodes)) await node.follower.begin();
   await expect(
-    restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland', voters: [] }),
+    restoreRedLog({ request: requestOf(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland', voters: [] }),
   ).rejects.toThrow('frankfurt has 12 entries of the red log of generation 1, and ireland has 15 of generation 0');
   const opened = await restoreRedLog({
-    request: request(nodes),
+    request: requestOf(nodes),
     sites: ['ireland', 'frankfurt'],
     leader: undefined,
     voters: [],
@@ -196,10 +91,10 @@ test('the copy of the latest generation leads, however long one of an earlier ge
 });
 
 test('two operators at once: no two sites follow different leaders of one generation', async () => {
-  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   const restore = (leader: 'frankfurt' | 'virginia', sites: readonly string[]): Promise<RestoredLog> =>
-    restoreRedLog({ request: request(nodes), sites, leader, voters: [] });
+    restoreRedLog({ request: requestOf(nodes), sites, leader, voters: [] });
   await Promise.allSettled([
     restore('frankfurt', ['frankfurt', 'virginia']),
     restore('virginia', ['virginia', 'frankfurt']),
@@ -212,11 +107,11 @@ test('two operators at once: no two sites follow different leaders of one genera
 });
 
 test('a site that takes a state is not sealed, and no other site is then', async () => {
-  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.virginia.isTransferring = true;
   const restored = restoreRedLog({
-    request: request(nodes),
+    request: requestOf(nodes),
     sites: ['frankfurt', 'virginia'],
     leader: undefined,
     voters: [],
@@ -229,16 +124,21 @@ test.each([
   [7, undefined],
   [8, 'virginia has more entries of the red log'],
 ])('one of three sites takes a state, and has %i of 7 entries → %s', async (length, problem) => {
-  const nodes = { ireland: new Node(7), frankfurt: new Node(7), virginia: new Node(length) };
+  const nodes = { ireland: new FollowerNode(7), frankfurt: new FollowerNode(7), virginia: new FollowerNode(length) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.virginia.isTransferring = true;
-  const restored = restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
+  const restored = restoreRedLog({
+    request: requestOf(nodes),
+    sites: Object.keys(nodes),
+    leader: undefined,
+    voters: [],
+  });
   if (problem === undefined) expect(await restored).toMatchObject({ generation: 1 });
   else await expect(restored).rejects.toThrow(problem);
 });
 
 test('a sealed site that cannot start reports it', async () => {
-  const node = new Node(7);
+  const node = new FollowerNode(7);
   await node.follower.begin();
   await node.answer(SEAL_RED, { generation: 1, leader: null });
   node.startError = new Error('the disk is full');
@@ -248,18 +148,18 @@ test('a sealed site that cannot start reports it', async () => {
 });
 
 test(`${READ_RED} is asked again while a link stays up`, { timeout: 10_000 }, async () => {
-  const node = new Node(7);
+  const node = new FollowerNode(7);
   await node.follower.begin();
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
   await expect.poll(() => node.caughtUp.length, { timeout: 8000 }).toBe(1);
 });
 
 test('a site whose disk is full is not sealed, nor is any other one, and goes on', async () => {
-  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.frankfurt.diskError = new Error('ENOSPC: no space left on device');
   const restore = (): Promise<RestoredLog> =>
-    restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
+    restoreRedLog({ request: requestOf(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
   await expect(restore()).rejects.toThrow(/^frankfurt cannot be sealed: .*ENOSPC.*Nothing was changed/);
   for (const node of Object.values(nodes))
     expect([node.isRunning, node.stops, node.follower.red.leader]).toEqual([true, 0, 'ireland']);
@@ -268,7 +168,7 @@ test('a site whose disk is full is not sealed, nor is any other one, and goes on
 });
 
 test('a site whose disk becomes full before it is sealed goes on under the old generation', async () => {
-  const node = new Node(7);
+  const node = new FollowerNode(7);
   await node.follower.begin();
   node.diskError = new Error('ENOSPC: no space left on device');
   await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow('ENOSPC');
@@ -279,7 +179,7 @@ test(
   'a sealed site keeps the room to start again, says so at once, and raises an alarm if it lasts',
   { timeout: 10_000 },
   async () => {
-    const node = new Node(7);
+    const node = new FollowerNode(7);
     await node.follower.begin();
     await node.answer(SEAL_RED, { generation: 1, leader: null });
     expect([node.hasReserved, node.isRunning]).toEqual([true, false]);
@@ -292,7 +192,7 @@ test(
 );
 
 test('a site that fails while it is stopped for a seal goes on once the log is opened', async () => {
-  const node = new Node(7);
+  const node = new FollowerNode(7);
   await node.follower.begin();
   node.whenDrained = Promise.reject(new Error('the port is taken'));
   await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow('the port is taken');
@@ -302,7 +202,7 @@ test('a site that fails while it is stopped for a seal goes on once the log is o
 });
 
 test('a generation for which there is no room on the disk is not followed in memory either', async () => {
-  const node = new Node(3);
+  const node = new FollowerNode(3);
   await node.follower.begin();
   node.diskError = new Error('ENOSPC');
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 3 } } };
