@@ -114,10 +114,11 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
     );
   if (!members.includes(name))
     throw createUsageError('site', `must be one of ${members.join(', ')}, got "${name}"`);
-  if (findRedLeader(reports) === name) {
+  const led = listRedLogs(reports).find(({ leader }) => leader === name);
+  if (led !== undefined) {
     const command = `correctables cluster restore-red --cluster ${file.path} --without ${name}`;
     throw new Error(
-      `--site ${name}: this site leads the red log. First stop it, and run: ${command}`,
+      `--site ${name}: this site leads ${led.text}. First stop it, and run: ${command}`,
     );
   }
   const { problem, isUnknown } = await requestFirst<ChangeReply>('retire', deployed, {
@@ -190,24 +191,52 @@ function unknownOutcomeError(action: string, problem: string | undefined): Error
   );
 }
 
+interface LedLog {
+  readonly leader: string | null;
+  /** What the log is called in a sentence. */
+  readonly text: string;
+}
+
 /**
- * Returns the leader of the newest generation of the red log. A site that was disconnected may
+ * Returns the report of the newest generation of the red log. A site that was disconnected may
  * report an earlier generation.
  */
-function findRedLeader(reports: readonly SiteReport[]): string | null | undefined {
+function findNewest(reports: readonly SiteReport[]): NodeStatus | undefined {
   const known = reports.flatMap(({ status }) => status ?? []);
-  return known.toSorted((a, b) => b.redGeneration - a.redGeneration)[0]?.redLeader;
+  return known.toSorted((a, b) => b.redGeneration - a.redGeneration)[0];
+}
+
+/** Returns the red logs of the deployment, that of `main` first. */
+function listRedLogs(reports: readonly SiteReport[]): readonly LedLog[] {
+  const newest = findNewest(reports);
+  if (newest === undefined) return [];
+  const { redLeader, redLogs } = newest;
+  return (
+    redLogs?.map(({ name, leader }) => ({ leader, text: `the red log of ${name}` })) ?? [
+      { leader: redLeader, text: 'the red log' },
+    ]
+  );
+}
+
+/** Formats who leads each red log, if there are several. */
+function formatRedLogs(reports: readonly SiteReport[]): readonly string[] {
+  const { redLogs = [], redGeneration = 0 } = findNewest(reports) ?? {};
+  return redLogs.map(({ name, leader }) => {
+    const state = leader === null ? 'sealed' : `led by ${leader}`;
+    return `red log of ${name}: ${state}, generation ${redGeneration}`;
+  });
 }
 
 async function formatReports(deployed: DeployedSites): Promise<string[]> {
   const { isSameName } = await import('../server/cluster/activate.ts');
   const { reports } = deployed;
-  const redLeader = findRedLeader(reports) ?? '';
+  const redLeader = findNewest(reports)?.redLeader ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
   const table = [['site', 'state', 'red', 'lag', 'kept', 'links down'], ...rows];
   const pad = (text: string, at: number): string =>
     text.padEnd(Math.max(...table.map((row) => row[at]!.length)));
   const lines = table.map((row) => row.map(pad).join('  ').trimEnd());
+  lines.push(...formatRedLogs(reports));
   const isActive = reports.every(
     ({ status }) => status === null || isSameName(status.version, status.version.inForce),
   );
@@ -222,8 +251,10 @@ async function formatReports(deployed: DeployedSites): Promise<string[]> {
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${kind}: ${message}`);
   for (const { site, status } of reports) {
     if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
-    if (status?.redProblem !== undefined)
-      lines.push(`${site}: red writes and strong reads wait for ${status.redProblem}`);
+    const waiting = status?.redLogs?.map(({ problem }) => problem) ?? [status?.redProblem];
+    for (const problem of waiting)
+      if (problem !== undefined)
+        lines.push(`${site}: red writes and strong reads wait for ${problem}`);
     if (status?.redLog.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
   }
   return lines;

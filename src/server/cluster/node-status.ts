@@ -14,6 +14,16 @@ import type { TransferProgress } from './state-transfers.ts';
 /** The kind of request by which a command asks for the status of a node. */
 export const STATUS = 'status';
 
+/** One of several red logs, as a site knows it. */
+export interface RedLogState {
+  /** The name of the partition. */
+  readonly name: string;
+  /** The site that orders its records; `null` while the logs are restored. */
+  readonly leader: string | null;
+  /** The reason if its red writes and strong reads have to wait. */
+  readonly problem?: string | undefined;
+}
+
 /** The state of a node, for operators. */
 export interface NodeStatus {
   readonly site: string;
@@ -46,6 +56,8 @@ export interface NodeStatus {
    * ordered for now.
    */
   readonly redProblem?: string | undefined;
+  /** Each red log, that of `main` first. Present only if there are several. */
+  readonly redLogs?: readonly RedLogState[] | undefined;
   /** The version that the node runs, and the active version. */
   readonly version: NodeVersion;
   /** The engine of the red log, and its servers if it has any. */

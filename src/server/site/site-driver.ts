@@ -229,7 +229,12 @@ export class SiteDriver implements SubmissionPort {
 
   /** What red operations wait for, if none can be ordered for now. */
   get redProblem(): string | undefined {
-    return this.#machine.redLogs.findProblem(performance.now());
+    return this.redProblems.find((problem) => problem !== undefined);
+  }
+
+  /** The same for the red log of each partition, by its ordinal. */
+  get redProblems(): readonly (string | undefined)[] {
+    return this.#machine.redLogs.findProblems(performance.now());
   }
 
   get progress(): SiteProgress {

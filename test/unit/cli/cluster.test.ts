@@ -94,6 +94,35 @@ test('a site that took the change and does not reply → the outcome is not know
   expect(requested).toEqual(['ireland', 'frankfurt']);
 });
 
+test('status of several red logs → who leads each one, its generation, and what waits for it', async () => {
+  const report = reportOf('ireland', 1, 'ireland', [0, 1, 4, 2]) as { status: object };
+  const problem = "the site virginia, which orders those of the partition 'us' and is not connected to ireland";
+  const redLogs = [
+    { name: 'main', leader: 'ireland' },
+    { name: 'us', leader: 'virginia', problem },
+  ];
+  const reports = [
+    { ...report, status: { ...report.status, redLogs } },
+    reportOf('frankfurt', 0, 'frankfurt', [0, 1, 4, 2]),
+  ] as unknown as DeployedSites['reports'];
+  expect(await run('status', undefined, {}, { reports })).toEqual(
+    expect.arrayContaining([
+      'red log of main: led by ireland, generation 1',
+      'red log of us: led by virginia, generation 1',
+      `ireland: red writes and strong reads wait for ${problem}`,
+    ]),
+  );
+  const members = ['ireland', 'frankfurt', 'virginia'];
+  await expect(run('retire', 'virginia', {}, { reports, members, retired: [] })).rejects.toThrow(
+    /^--site virginia: this site leads the red log of us\. First stop it, and run: .+ --without virginia$/,
+  );
+  const sealed = redLogs.map(({ name }) => ({ name, leader: null }));
+  const sealedReports = [{ ...report, status: { ...report.status, redLogs: sealed } }];
+  expect(
+    await run('status', undefined, {}, { reports: sealedReports as unknown as DeployedSites['reports'] }),
+  ).toContain('red log of us: sealed, generation 1');
+});
+
 test('status → what red operations wait for', async () => {
   const report = reportOf('ireland', 0, 'frankfurt', [0, 1, 4, 2]) as { status: object };
   const status = { ...report.status, redProblem: 'the site frankfurt, which orders them' };

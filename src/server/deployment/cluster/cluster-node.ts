@@ -41,7 +41,10 @@ import {
   releaseRoom,
   reserveRoom,
 } from '../../cluster/red-log/reserved-room.ts';
-import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
+import {
+  getLogs,
+  type RedGeneration,
+} from '../../cluster/red-log/red-generation.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { closedDirectoryError } from '../../cluster/node-file.ts';
 import { waitWhileSending } from '../../cluster/site-ending.ts';
@@ -482,6 +485,7 @@ export class ClusterNode {
       redLeader: this.#resources.redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,
+      redLogs: this.#describeRedLogs(driver?.redProblems),
       redLog: this.#resources.redLog.status,
       version: this.#requests.version,
       directory: this.#directory.identity.directory,
@@ -490,6 +494,19 @@ export class ClusterNode {
       links: this.#links?.status ?? [],
       alarms: this.#resources.alarms.list(),
     };
+  }
+
+  #describeRedLogs(
+    problems: readonly (string | undefined)[] = [],
+  ): NodeStatus['redLogs'] {
+    const { names, count } = this.#resources.partitions;
+    if (count === 1) return undefined;
+    const logs = getLogs(this.red);
+    return names.map((name, partition) => ({
+      name,
+      leader: logs[partition]?.leader ?? null,
+      problem: problems[partition],
+    }));
   }
 
   /**

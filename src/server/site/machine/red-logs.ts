@@ -176,13 +176,9 @@ export class RedLogs {
       reach.setConnected(site, isConnected, nowMs);
   }
 
-  /** Returns what red operations wait for, if some cannot be ordered. */
-  findProblem(nowMs: number): string | undefined {
-    for (const reach of this.reaches) {
-      const problem = reach.findProblem(nowMs);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
+  /** Returns what the red operations of each log wait for, if they do. */
+  findProblems(nowMs: number): readonly (string | undefined)[] {
+    return this.reaches.map((reach) => reach.findProblem(nowMs));
   }
 
   /** Entries were written to any log of the site. */

@@ -397,7 +397,7 @@ describe('the connection to the leader is lost', () => {
   test('the error names the site, and so does what operators see', () => {
     const sites = withLostLeader(4000);
     const { machines, nowMs } = sites;
-    expect(machines[S]?.redLogs.findProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
+    expect(machines[S]?.redLogs.findProblems(nowMs)[0]).toBe('the site h, which orders them and is not connected to s');
     expect(machines[S]?.replica.red.admissions[0]!.fullError().message).toContain('wait for the site h');
   });
 
@@ -405,11 +405,11 @@ describe('the connection to the leader is lost', () => {
     const sites = new Sites(service, 3);
     setConnected(sites, false, [LEADER, S]);
     sites.pass(4000);
-    expect(sites.machines[LEADER]?.redLogs.findProblem(sites.nowMs)).toBe(undefined);
+    expect(sites.machines[LEADER]?.redLogs.findProblems(sites.nowMs)[0]).toBe(undefined);
     setConnected(sites, false, [LEADER, THIRD]);
     sites.pass(4000);
     expect(sites.submit(LEADER, total, STRONG).code).toBe('UNAVAILABLE');
-    expect(sites.machines[LEADER]?.redLogs.findProblem(sites.nowMs)).toBe(
+    expect(sites.machines[LEADER]?.redLogs.findProblems(sites.nowMs)[0]).toBe(
       'a majority of the sites, of which s, t are not connected to h',
     );
     setConnected(sites, true, [LEADER, THIRD]);
