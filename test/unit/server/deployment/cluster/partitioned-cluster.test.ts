@@ -1,4 +1,5 @@
 /** Nodes of a cluster with several red logs, in one process over real links. */
+// @rule PART-G11
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -8,7 +9,10 @@ import { transaction } from 'correctables/transactions';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { freePorts } from '../../../../../engines/ports.ts';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
+import { findDeployedSites } from '../../../../../src/cli/deployed-sites.ts';
+import { readClusterFile } from '../../../../../src/server/cluster/cluster-file.ts';
 import { createKeyFile } from '../../../../../src/server/cluster/key-file.ts';
+import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
 import type { ClusterNode } from '../../../../../src/server/deployment/cluster/cluster-node.ts';
 import { keyValueService } from '../../../../../src/server/key-value-service.ts';
 import { openClusterNode } from '../../../../../src/server/serve-cluster.ts';
@@ -133,4 +137,49 @@ test('a site joins, and another one is retired → both partitions go on with th
   expect(await clientOf(virginia).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([40, 60]);
   const names = virginia.status.members.filter(({ state }) => state === 'open').map(({ site }) => site);
   expect(names).toEqual(['ireland', 'virginia', 'ohio']);
+
+/** Restores the red logs without a site that is closed. */
+async function restoreWithout(cluster: string, lost: Name): Promise<RestoredLog> {
+  const { request } = await findDeployedSites(readClusterFile(cluster));
+  return restoreRedLog({
+    request,
+    sites: NAMES.filter((name) => name !== lost),
+    voters: [NAMES],
+    leader: undefined,
+    partitions: [{ name: 'us', voters: [NAMES], leader: undefined }],
+  });
+}
+
+test('the leader of a partition is lost → its log goes on elsewhere, and the old leader follows when it is back', async () => {
+  const cluster = await createFiles({ partitions: { us: { leader: 'virginia' } } });
+  const [ireland, frankfurt, virginia] = (await openAll(cluster)) as [ClusterNode, ClusterNode, ClusterNode];
+  await move(clientOf(virginia), 'us/ann', 'eu/bob', 30);
+  await virginia.close();
+  const { logs: [us] = [] } = await restoreWithout(cluster, 'virginia');
+  expect(NAMES.slice(0, 2)).toContain(us?.leader);
+  await move(clientOf(frankfurt), 'us/ann', 'eu/bob', 30);
+
+  const back = await open(cluster, 'virginia');
+  const follows = (): void =>
+    expect([back.status.redGeneration, back.status.redLogs]).toEqual([
+      1,
+      [
+        { name: 'main', leader: 'ireland' },
+        { name: 'us', leader: us?.leader },
+      ],
+    ]);
+  await vi.waitFor(follows, { timeout: 10_000 });
+  await vi.waitFor(() => expect(back.state.state).toBe('serving'), { timeout: 10_000 });
+  await move(clientOf(back), 'us/ann', 'eu/bob', 30);
+  expect(await clientOf(ireland).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([-90, 90]);
+});
+
+test('a leader in the file that is not the one of the generation → counts for nothing', async () => {
+  const cluster = await createFiles();
+  for (const node of await openAll(cluster)) await node.close();
+  const file = JSON.parse(readFileSync(cluster, 'utf8')) as object;
+  const partitions = { us: { leader: 'frankfurt', voters: ['virginia', 'frankfurt'] } };
+  writeFileSync(cluster, JSON.stringify({ ...file, partitions }));
+  const [ireland] = (await openAll(cluster)) as [ClusterNode];
+  expect(ireland.status.redLogs?.[1]).toMatchObject({ name: 'us', leader: 'virginia' });
 });
