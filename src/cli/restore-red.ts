@@ -57,7 +57,7 @@ export async function restoreRed(file: ClusterFile, options: RawOptions): Promis
       return { ...chooseTargets(name, lists, choices), name, fileLeader: leader };
     }),
   });
-  await printResult(options, restored, describe(restored, without, isEtcd));
+  await printResult(options, restored, describe(restored, without, file));
 }
 
 function chooseTargets(
@@ -169,7 +169,12 @@ async function createRequest({
   };
 }
 
-function describe(restored: RestoredLog, without: readonly string[], isEtcd: boolean): string {
+function describe(
+  restored: RestoredLog,
+  without: readonly string[],
+  { redLog, partitions }: ClusterFile,
+): string {
+  const isEtcd = redLog.engine === 'etcd';
   const { generation, leader, losing, late, logs } = restored;
   const parts =
     logs === undefined
@@ -179,7 +184,7 @@ function describe(restored: RestoredLog, without: readonly string[], isEtcd: boo
             : `${leader} leads the red log now, generation ${generation}. Write redLog.leader "${leader}" into the cluster file of each site.`,
           ...describeLoss(restored, 'It'),
         ]
-      : describeLogs(restored);
+      : describeLogs(restored, partitions);
   if (losing.length > 0 || logs?.some((log) => log.losing.length > 0) === true)
     parts.push(
       `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
@@ -192,13 +197,17 @@ function describe(restored: RestoredLog, without: readonly string[], isEtcd: boo
 }
 
 /** Describes who leads each log, and what each one may lose. */
-function describeLogs(restored: RestoredLog): string[] {
+function describeLogs(restored: RestoredLog, partitions: ClusterFile['partitions']): string[] {
   const others = restored.logs ?? [];
   const logs = [{ ...restored, name: MAIN }, ...others];
   const leaders = logs.map(({ name, leader }) => `${leader} leads the red log of ${name}`);
+  // After a loss, a site that is no voter may lead. The cluster file takes only voters.
+  const inFile = others.filter(
+    ({ leader }, index) => partitions[index]?.voters?.includes(leader) !== false,
+  );
   const fields = [
     `redLog.leader "${restored.leader}"`,
-    ...others.map(({ name, leader }) => `partitions.${name}.leader "${leader}"`),
+    ...inFile.map(({ name, leader }) => `partitions.${name}.leader "${leader}"`),
   ];
   return [
     `${leaders.join(', ')} now, generation ${restored.generation}. Write ${fields.join(', ')} into the cluster file of each site.`,

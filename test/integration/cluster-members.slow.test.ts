@@ -1,5 +1,5 @@
 /** Sites as processes that are rebuilt, join and are retired while others serve. */
-// @rule CLU-T6, CLU-T7, CLU-T8, PART-G11
+// @rule CLU-T6, CLU-T7, CLU-T8, PART-G11, PART-G12
 import { cp, readdir, rm } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
@@ -285,8 +285,45 @@ test(
     await Promise.all([cluster.start('ireland'), cluster.start('frankfurt')]);
     const reader = cluster.client('ireland');
     await expect.poll(() => reader.invokeStrong(keys({})), { timeout: 20_000 }).toEqual(['everywhere']);
+    // One of them may still be about to follow.
     for (const site of ['ireland', 'frankfurt'])
-      expect(await readdir(cluster.dataDir(site))).toContain('dropped-red-records-1.json');
+      await expect
+        .poll(() => readdir(cluster.dataDir(site)), { timeout: 20_000 })
+        .toContain('dropped-red-records-1.json');
+  },
+);
+
+test(
+  'a majority of the voters of several logs is lost → each loss has to be accepted, and all logs go on',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, { us: { leader: 'frankfurt' } });
+    await cluster.startAll();
+    await cluster.client('virginia').invokeStrong(take({ key: 'us/everywhere' }));
+    await cluster.client('virginia').invokeStrong(take({ key: 'everywhere' }));
+    await cluster.end('virginia', 'SIGKILL');
+    await cluster.client('ireland').invokeStrong(take({ key: 'us/at a majority' }));
+    await Promise.all([cluster.end('ireland', 'SIGKILL'), cluster.end('frankfurt', 'SIGKILL')]);
+    await cluster.start('virginia');
+    const lost = ['--without', 'ireland,frankfurt', '--accept-loss'];
+    const refused = await cluster.command('restore-red', ...lost, 'us');
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('confirmed records of the red log of main may be lost'),
+    ]);
+
+    const accepted = await cluster.command('restore-red', ...lost);
+    expect([accepted.code, accepted.stderr]).toEqual([0, '']);
+    const outcome = { leader: 'virginia', losing: ['ireland', 'frankfurt'] };
+    expect(JSON.parse(accepted.stdout)).toMatchObject({ ...outcome, logs: [{ name: 'us', ...outcome }] });
+    await Promise.all([cluster.start('ireland'), cluster.start('frankfurt')]);
+    const reader = cluster.client('frankfurt');
+    const kept = ['everywhere', 'us/everywhere'];
+    await expect.poll(() => reader.invokeStrong(keys({})), { timeout: 20_000 }).toEqual(kept);
+    const later = ['later', 'us/later'];
+    for (const key of later) await cluster.client('ireland').invokeStrong(take({ key }));
+    await expectSame(cluster, SITES, [...kept, ...later]);
+    expect(await readdir(cluster.dataDir('ireland'))).toContain('dropped-red-records-1.json');
   },
 );
 

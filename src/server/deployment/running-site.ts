@@ -59,6 +59,8 @@ export interface SitePlan {
   readonly committedRedEntries: number;
   /** Default: one red log orders all rows */
   readonly partitions?: Partitions | undefined;
+  /** How the red log of `main` begins, if it lacks confirmed records. */
+  readonly redOpening?: SiteDriverOptions['redOpening'];
   /** The red logs of the partitions beside `main`. Default: none */
   readonly redLogs?: SiteDriverOptions['redLogs'];
   /**
@@ -140,6 +142,7 @@ export function createRunningSite(
     redLeader,
     committedRedEntries,
     partitions,
+    redOpening,
     redLogs,
     clusterKey,
     tokenScope,
@@ -165,6 +168,7 @@ export function createRunningSite(
       redLeader,
       committedRedEntries,
       partitions: canLeaveMain(partitions, service) ? partitions : undefined,
+      redOpening,
       redLogs,
       tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),

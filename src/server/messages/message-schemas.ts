@@ -252,6 +252,17 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
     { ...globalFields, execution: operationNameSchema },
     { partition: ordinalNumber },
   ),
+  opening: record(
+    {
+      ...globalFields,
+      stamp: count,
+      holds: list(
+        record({ operation: redOperation, stamp: count }),
+        MAX_OPERATION_PARTS,
+      ),
+    },
+    { partition: ordinalNumber },
+  ),
   member: memberRecord,
   activate: record({
     kind: word,

@@ -8,7 +8,11 @@ import { getProposer } from '../records/global-records.ts';
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { BlueOperation, RedRecord } from '../records/records.ts';
+import type {
+  BlueOperation,
+  RedOperation,
+  RedRecord,
+} from '../records/records.ts';
 import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
 import type {
@@ -164,9 +168,23 @@ function describeRecordProblem(
   if (named !== proposer)
     return `a record of ordinal ${named} is proposed by ${proposer}`;
   if (record.kind === 'release') return describeStampProblem(record.stamp ?? 0);
+  if (record.kind === 'opening') {
+    for (const { operation } of record.holds) {
+      const problem = describeRedProblem(operation, known);
+      if (problem !== undefined) return problem;
+    }
+    return describeStampProblem(record.stamp);
+  }
   const operation = record.kind === 'hold' ? record.operation : record;
-  if (operation.kind !== 'operation') return undefined;
-  const { clock, snapshot, effects, holds = [] } = operation;
+  return operation.kind === 'operation'
+    ? describeRedProblem(operation, known)
+    : undefined;
+}
+
+function describeRedProblem(
+  { clock, snapshot, effects, holds = [] }: RedOperation,
+  known: EffectChecker,
+): string | undefined {
   return (
     describeStampProblem(clock) ??
     describeStampProblem(Math.max(0, ...holds.map(([, stamp]) => stamp))) ??

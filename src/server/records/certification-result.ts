@@ -78,6 +78,12 @@ export type GlobalDecision =
   /** The hold has ended. */
   | { readonly kind: 'release'; readonly stamp: number }
   /** The global cannot commit after this. */
-  | { readonly kind: 'abort'; readonly stamp: number };
+  | { readonly kind: 'abort'; readonly stamp: number }
+  /** The log goes on. The holds of these executions stand again. */
+  | {
+      readonly kind: 'open';
+      readonly stamp: number;
+      readonly restated: readonly ExecutionName[];
+    };
 
 export type OperationOutcome = { readonly stamp: number } | 'conflict';

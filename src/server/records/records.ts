@@ -174,6 +174,28 @@ export interface AbortRecord extends PartitionRecord {
   readonly execution: ExecutionName;
 }
 
+/** A hold that the record of its global names, and that its log has lost. */
+export interface LostHold {
+  readonly operation: GlobalOperation;
+  /** The stamp of the hold, by the record of the global. */
+  readonly stamp: number;
+}
+
+/**
+ * The first record of a red log that was restored without all that was
+ * confirmed. Other logs, blue operations and sessions may wait for stamps that
+ * the log has lost: this record takes a stamp above them.
+ */
+export interface OpeningRecord extends PartitionRecord {
+  readonly kind: 'opening';
+  readonly id: OperationId;
+  readonly site: Origin;
+  /** Its own stamp is at least this. */
+  readonly stamp: number;
+  /** Holds that stand from here on, unless the log has them. */
+  readonly holds: readonly LostHold[];
+}
+
 /** The records of a global beside its operation. */
 export type GlobalRecord = HoldRecord | ReleaseRecord | AbortRecord;
 
@@ -294,6 +316,7 @@ export interface ActivateRecord {
 export type RedRecord =
   | RedOperation
   | GlobalRecord
+  | OpeningRecord
   | CloseRecord
   | MarkerRecord
   | CheckRecord

@@ -193,6 +193,7 @@ export function findRecordProblem(
     case 'hold':
     case 'release':
     case 'abort':
+    case 'opening':
       return undefined;
     case 'member':
       return MEMBER_ACTIONS.includes(record.action)

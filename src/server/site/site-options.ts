@@ -15,7 +15,11 @@ import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
 import { Origins, type KnownOrigin, type Origin } from '../records/origin.ts';
-import type { MemberRecord, RedRecord } from '../records/records.ts';
+import type {
+  MemberRecord,
+  OpeningRecord,
+  RedRecord,
+} from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -79,6 +83,16 @@ export interface RedLogPlace {
   readonly voters?: readonly string[] | undefined;
   /** The same as `committedRedEntries`, of this log. Default: 0 */
   readonly committedEntries?: number | undefined;
+  readonly opening?: LogOpening | undefined;
+}
+
+/**
+ * How a log begins that was restored without all that was confirmed. Its leader
+ * appends that as an `opening` record.
+ */
+export interface LogOpening extends Pick<OpeningRecord, 'stamp' | 'holds'> {
+  /** The number of entries before that record. */
+  readonly length: number;
 }
 
 export interface SiteOptions extends ReplicaOptions {
@@ -89,6 +103,8 @@ export interface SiteOptions extends ReplicaOptions {
   readonly deployment: string;
   /** The site that sequences the red log of `main`. */
   readonly redLeader: Origin;
+  /** How the red log of `main` begins, if it lacks confirmed records. */
+  readonly redOpening?: LogOpening | undefined;
   /**
    * The red logs of the other partitions, in the order of their ordinals.
    * Default: none
@@ -257,11 +273,15 @@ export interface KnownRedLog {
 
 /** Returns where the red log of a partition is ordered. */
 export function getRedLogPlace(
-  { redLeader, committedRedEntries, redLogs }: SiteOptions,
+  { redLeader, committedRedEntries, redOpening, redLogs }: SiteOptions,
   partition: number,
 ): RedLogPlace {
   if (partition === 0)
-    return { leader: redLeader, committedEntries: committedRedEntries };
+    return {
+      leader: redLeader,
+      committedEntries: committedRedEntries,
+      opening: redOpening,
+    };
   const place = redLogs?.[partition - 1];
   if (place === undefined)
     throw new Error(`no leader is named for partition ${partition}`);

@@ -74,15 +74,3 @@ export function createLossError(
       `If that cannot be done, repeat this with ${accepting}: all that they confirmed beyond the records of ${rest} is lost then`,
   );
 }
-
-/** Creates the error of a loss that cannot be accepted in this version. */
-export function createUnacceptedLossError(
-  { name }: ConfirmedLog,
-  losing: readonly string[],
-): Error {
-  const names = losing.join(', ');
-  return new Error(
-    `--accept-loss: the red log of ${name} cannot go on without what ${names} can have confirmed: this version accepts a loss only for main. ` +
-      `Nothing was changed. Start one of ${names}, and do not name it in --without`,
-  );
-}

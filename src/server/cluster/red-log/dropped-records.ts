@@ -40,6 +40,7 @@ const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
   hold: false,
   release: true,
   abort: false,
+  opening: false,
 };
 
 export interface DroppedRecordsOptions {

@@ -4,6 +4,11 @@
  */
 import { isRecord } from '../../../correctable/validate.ts';
 import {
+  READ_NAMED,
+  type NamedEntries,
+  type NamedLog,
+} from './named-entries.ts';
+import {
   OPEN_RED,
   READ_RED,
   SEAL_RED,
@@ -52,6 +57,11 @@ export interface RedFollowerContext {
    * the ordinals of the partitions.
    */
   countEntries(): readonly number[];
+  /**
+   * Returns what a stopped site has on its disk that names entries of the red
+   * log of a partition.
+   */
+  findNamed(partition: number): NamedEntries;
   /**
    * Receives the state of another site, calls `onCopied` once it is on the
    * disk, and starts. The site's copies of the logs are replaced by the
@@ -162,9 +172,10 @@ export class RedFollower {
   answer(
     kind: string,
     body: unknown,
-  ): ReadReply | Promise<RedGeneration> | undefined {
+  ): ReadReply | NamedEntries | Promise<RedGeneration> | undefined {
     if (kind === READ_RED)
       return this.#read(isRecord(body) && body['isCopyAsked'] === true);
+    if (kind === READ_NAMED) return this.#findNamed(body as NamedLog);
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
@@ -292,11 +303,12 @@ export class RedFollower {
   }
 
   #follow(red: RedGeneration, copy = this.#copy): void {
-    const { generation, leader, base, logs } = red;
+    const { generation, leader, base, opening, logs } = red;
     const followed = {
       generation,
       leader,
       ...(base !== undefined && { base }),
+      ...(opening !== undefined && { opening }),
       ...(logs !== undefined && { logs }),
     };
     const begins = this.#findBegins(followed, copy);
@@ -329,6 +341,13 @@ export class RedFollower {
     if (!isTransferring)
       return { ...this.#red, isTransferring, problem: this.#findProblem() };
     return { ...this.#red, isTransferring, own: this.#describeCopies() };
+  }
+
+  /** Only a sealed site has nothing more to come. */
+  #findNamed({ partition }: NamedLog): NamedEntries {
+    if (this.#red.leader !== null || this.isSealing)
+      throw new Error('it is not sealed');
+    return this.#context.findNamed(partition);
   }
 
   /**

@@ -9,6 +9,7 @@
  * restored, and name entries that its new generation does not have.
  */
 import { isRecord } from '../../../correctable/validate.ts';
+import type { NamedEntries } from './named-entries.ts';
 
 export const SEAL_RED = 'red.seal';
 export const OPEN_RED = 'red.open';
@@ -25,6 +26,8 @@ export interface RedGeneration {
    * generation.
    */
   readonly base?: LogCopy;
+  /** What its log begins with, if that was restored with a loss. */
+  readonly opening?: NamedEntries;
   /**
    * The logs of the other partitions, by their ordinals. Present only if there
    * are several logs, and they are not sealed.
@@ -36,6 +39,7 @@ export interface RedGeneration {
 export interface GenerationLog {
   readonly leader: string | null;
   readonly base?: LogCopy | undefined;
+  readonly opening?: NamedEntries | undefined;
 }
 
 /** The red log of a partition beside `main`. */
@@ -44,6 +48,7 @@ export interface PartitionLog {
   readonly name: string;
   readonly leader: string;
   readonly base?: LogCopy;
+  readonly opening?: NamedEntries;
 }
 
 /** Identifies a copy of the log on a disk: its generation and its length. */
@@ -123,9 +128,10 @@ export function getCopyGeneration({
 export function getLogs({
   leader,
   base,
+  opening,
   logs = [],
 }: RedGeneration): readonly GenerationLog[] {
-  return [{ leader, base }, ...logs];
+  return [{ leader, base, opening }, ...logs];
 }
 
 /** Returns the copies of a site by the ordinals of their partitions. */
@@ -186,12 +192,14 @@ export function isLonger(a: SiteCopy, b: SiteCopy): boolean {
 
 /** @throws Error if the value is not a generation */
 export function parseRedGeneration(value: unknown): RedGeneration {
-  const { generation, leader, base, logs = [] } = isRecord(value) ? value : {};
+  const fields = isRecord(value) ? value : {};
+  const { generation, leader, base, opening, logs = [] } = fields;
   const isLeader = leader === null || typeof leader === 'string';
   if (
     isCount(generation) &&
     isLeader &&
     isBase(base) &&
+    isOpening(opening) &&
     Array.isArray(logs) &&
     logs.every(isPartitionLog)
   )
@@ -206,7 +214,15 @@ function isPartitionLog(value: unknown): boolean {
     isRecord(value) &&
     typeof value['name'] === 'string' &&
     typeof value['leader'] === 'string' &&
-    isBase(value['base'])
+    isBase(value['base']) &&
+    isOpening(value['opening'])
+  );
+}
+
+function isOpening(value: unknown): boolean {
+  if (value === undefined) return true;
+  return (
+    isRecord(value) && isCount(value['stamp']) && Array.isArray(value['holds'])
   );
 }
 

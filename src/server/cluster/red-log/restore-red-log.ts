@@ -3,11 +3,13 @@
  * them, and opens each log at its leader.
  */
 import { MAIN } from '../../service/partitions.ts';
+import { createLossError, findLosing } from './confirmed-records.ts';
 import {
-  createLossError,
-  createUnacceptedLossError,
-  findLosing,
-} from './confirmed-records.ts';
+  READ_NAMED,
+  mergeNamedEntries,
+  type NamedEntries,
+  type NamedLog,
+} from './named-entries.ts';
 import {
   OPEN_RED,
   READ_RED,
@@ -98,6 +100,12 @@ interface Log extends LogTargets {
   readonly isConfirmedByOne: boolean | undefined;
 }
 
+/** A log that is about to be sealed. */
+interface CheckedLog extends Log {
+  /** The sites that may have confirmed what no other site has. */
+  readonly losing: readonly string[];
+}
+
 interface SealedSite {
   readonly site: string;
   readonly copies: readonly SiteCopy[];
@@ -118,18 +126,16 @@ export async function restoreRedLog(
   targets: RestoreTargets,
 ): Promise<RestoredLog> {
   const { request, sites: all } = targets;
-  const logs = listLogs(targets);
   const known = await Promise.all(all.map((site) => read(site, request)));
   const transferring = all.filter((_, index) => known[index]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
-  rejectTransferring(transferring, sites, logs);
-  const losing = logs.map((log) => {
-    const names = findLosing(log, sites, transferring);
-    if (names.length > 0 && log.acceptsLoss !== true)
-      throw createLossError(log, sites, names);
-    if (names.length > 0 && log.partition > 0)
-      throw createUnacceptedLossError(log, names);
-    return names;
+  const listed = listLogs(targets);
+  rejectTransferring(transferring, sites, listed);
+  const logs = listed.map((log): CheckedLog => {
+    const losing = findLosing(log, sites, transferring);
+    if (losing.length > 0 && log.acceptsLoss !== true)
+      throw createLossError(log, sites, losing);
+    return { ...log, losing };
   });
   for (const [index, { problem }] of known.entries())
     if (problem !== undefined)
@@ -147,14 +153,15 @@ export async function restoreRedLog(
     return chooseLeader(log, longest, sealed, known);
   });
 
-  const late = await open(createGeneration(generation, chosen, logs), {
-    sites,
-    request,
-  });
+  const openings = await findOpenings(logs, { sites, request });
+  const late = await open(
+    createGeneration(generation, chosen, logs, openings),
+    { sites, request },
+  );
   const [main, ...others] = chosen.map(({ site, length }, partition) => ({
     leader: site,
     length,
-    losing: losing[partition] ?? [],
+    losing: logs[partition]?.losing ?? [],
   })) as [LogOutcome, ...LogOutcome[]];
   const names = targets.partitions?.map(({ name }) => name) ?? [];
   return {
@@ -241,18 +248,19 @@ async function seal(
 
 /** Returns the copy of a log at each sealed site that may lead it. */
 function listCopies(
-  { partition, name, voters }: Log,
+  { partition, name, voters, losing }: CheckedLog,
   sealed: readonly SealedSite[],
 ): readonly ChosenCopy[] {
   const copies = sealed.flatMap(({ site, copies: { [partition]: copy } }) =>
     copy === undefined ? [] : [{ ...copy, site }],
   );
-  // What only a site without a vote has of a partition was not confirmed.
-  const voting = copies.filter(({ site }) => voters[0]?.includes(site));
-  return name === undefined || voting.length === 0 ? copies : voting;
+  // Without a loss, a sealed voter has all that was confirmed. With one, a site
+  // without a vote may be the only one that has a confirmed record.
+  if (name === undefined || losing.length > 0) return copies;
+  return copies.filter(({ site }) => voters[0]?.includes(site));
 }
 
-function findLongest(log: Log, sealed: readonly SealedSite[]): ChosenCopy {
+function findLongest(log: CheckedLog, sealed: readonly SealedSite[]): ChosenCopy {
   return listCopies(log, sealed).reduce((a, b) => (isLonger(b, a) ? b : a));
 }
 
@@ -276,7 +284,7 @@ function rejectLongerCopies(
 }
 
 function chooseLeader(
-  log: Log,
+  log: CheckedLog,
   longest: ChosenCopy,
   sealed: readonly SealedSite[],
   known: readonly ReadReply[],
@@ -306,20 +314,50 @@ function findPresentLeader(
   return last && getLogs(last)[partition]?.leader;
 }
 
+/**
+ * Returns what each log begins with that may lose records, from what all sealed
+ * sites have. With one log, no record names a place in another one.
+ */
+function findOpenings(
+  logs: readonly CheckedLog[],
+  { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
+): Promise<readonly (NamedEntries | undefined)[]> {
+  const find = async (partition: number): Promise<NamedEntries> => {
+    const body: NamedLog = { partition };
+    const replies = await Promise.all(
+      sites.map((site) => request(site, READ_NAMED, body)),
+    );
+    return mergeNamedEntries(replies as NamedEntries[]);
+  };
+  return Promise.all(
+    logs.map(({ name, partition, losing }) =>
+      name !== undefined && losing.length > 0 ? find(partition) : undefined,
+    ),
+  );
+}
+
 function createGeneration(
   generation: number,
-  [main, ...others]: readonly ChosenCopy[],
+  chosen: readonly ChosenCopy[],
   logs: readonly Log[],
-): RedGeneration & { readonly leader: string } {
-  const { site: leader, ...copy } = main as ChosenCopy;
-  const opened = { generation, leader, base: toEarliest(copy) };
-  if (others.length === 0) return opened;
+  openings: readonly (NamedEntries | undefined)[],
+): RedGeneration {
+  const all = chosen.map((copy, partition) => {
+    const opening = openings[partition];
+    return {
+      leader: copy.site,
+      base: toEarliest(copy),
+      ...(opening !== undefined && { opening }),
+    };
+  });
+  const [main, ...others] = all as [(typeof all)[0], ...typeof all];
+  if (others.length === 0) return { generation, ...main };
   return {
-    ...opened,
+    generation,
+    ...main,
     logs: others.map((other, index) => ({
       name: logs[index + 1]?.name ?? '',
-      leader: other.site,
-      base: toEarliest(other),
+      ...other,
     })),
   };
 }

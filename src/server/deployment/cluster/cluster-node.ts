@@ -29,6 +29,7 @@ import {
   type NodeState,
   type NodeStatus,
 } from '../../cluster/node-status.ts';
+import { findNamedEntries } from '../../cluster/red-log/named-entries.ts';
 import {
   findPrefixes,
   saveDroppedRecords,
@@ -306,6 +307,12 @@ export class ClusterNode {
           else this.#events.onProgress?.(problem);
         },
         countEntries: () => this.#countRedEntries(),
+        findNamed: (partition) =>
+          findNamedEntries(
+            this.#directory.recover().stored,
+            partition,
+            this.#origins.logs[partition] as Origin,
+          ),
         catchUp: (message, to, onCopied) =>
           this.#catchUp(message, { to, onCopied }),
         getConnectedPeers: () =>

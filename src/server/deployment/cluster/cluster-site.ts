@@ -1,5 +1,9 @@
 import { closedDirectoryError } from '../../cluster/node-file.ts';
-import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
+import type {
+  GenerationLog,
+  RedGeneration,
+} from '../../cluster/red-log/red-generation.ts';
+import type { LogOpening } from '../../site/site-options.ts';
 import {
   getSavedSite,
   type RecoveredState,
@@ -67,10 +71,15 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     // Only the site's own log counts: the other sites cannot be asked here.
     committedRedEntries: 0,
     partitions: resources.partitions,
-    redLogs: resources.file.partitions.map(({ voters }, index) => ({
-      leader: origins.find(red.logs?.[index]?.leader ?? '') as Origin,
-      voters,
-    })),
+    redOpening: getOpening(red),
+    redLogs: resources.file.partitions.map(({ voters }, index) => {
+      const log: GenerationLog = red.logs?.[index] ?? { leader: null };
+      return {
+        leader: origins.find(log.leader ?? '') as Origin,
+        voters,
+        opening: getOpening(log),
+      };
+    }),
     clusterKey: resources.keys.sessionKey,
     tokenScope: deploymentName,
     onAlarm: resources.onAlarm,
@@ -99,6 +108,11 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
       ),
     send: parts.send,
   });
+}
+
+/** Returns how a log begins, if it was restored with a loss. */
+function getOpening({ base, opening }: GenerationLog): LogOpening | undefined {
+  return base && opening && { ...opening, length: base.length };
 }
 
 function rejectClosedDirectory(

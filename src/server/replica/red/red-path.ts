@@ -463,6 +463,7 @@ export class RedPath {
       case 'refuse':
       case 'release':
       case 'abort':
+      case 'open':
         return undefined;
     }
   }

@@ -15,8 +15,17 @@ import {
   getSavedSite,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
-import type { Origin, Origins } from '../../records/origin.ts';
-import type { RedRecord, StreamPoint } from '../../records/records.ts';
+import { formatOperationId } from '../../records/operation-id.ts';
+import {
+  formatStartName,
+  type Origin,
+  type Origins,
+} from '../../records/origin.ts';
+import type {
+  OpeningRecord,
+  RedRecord,
+  StreamPoint,
+} from '../../records/records.ts';
 import type { RedOrder } from '../../replica/red/order/red-order.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
@@ -95,6 +104,7 @@ export class RedLogs {
     this.reaches = this.nodes.map((_, partition) =>
       this.#createReach(options, partition),
     );
+    for (const partition of this.nodes.keys()) this.#open(options, partition);
   }
 
   // These are called after every input. They are loops, because callbacks would
@@ -190,6 +200,32 @@ export class RedLogs {
 
   onCheckpointed(): void {
     this.#haltedBytes.onCheckpointed();
+  }
+
+  /**
+   * Appends the opening of a log that lacks confirmed records, if this site
+   * leads it and has appended nothing to it yet.
+   */
+  #open(options: SiteOptions, partition: number): void {
+    const { leader, opening } = getRedLogPlace(options, partition);
+    const log = this.nodes[partition];
+    const mustOpen =
+      opening !== undefined &&
+      leader === options.site &&
+      log?.end?.length === opening.length;
+    if (!mustOpen) return;
+    const { site, epoch, origins } = options;
+    const { clock, wallMs, nowMs } = this.#replica;
+    const name = formatStartName(origins.get(site), epoch);
+    const record: OpeningRecord = {
+      kind: 'opening',
+      id: formatOperationId(`${name}.opening`, partition + 1),
+      site,
+      ...(partition > 0 && { partition }),
+      stamp: clock.next(wallMs, opening.stamp),
+      holds: opening.holds,
+    };
+    log.propose(record, nowMs);
   }
 
   #createReach(options: SiteOptions, partition: number): RedReach {

@@ -83,6 +83,14 @@ export const RED_RECORDS: Readonly<Record<RedRecord['kind'], RedRecord>> = {
   hold: { kind: 'hold', id: 'anna/3', site: FRK, partition: 1, operation: { ...RED, others: [1] } },
   release: { kind: 'release', id: 'anna/3', site: FRK, partition: 1, execution: '2.1.1 anna/3', home: 0, stamp: 9 },
   abort: { kind: 'abort', id: 'anna/3', site: FRK, execution: '2.1.1 anna/3' },
+  opening: {
+    kind: 'opening',
+    id: 'ireland-0-k5.opening/1',
+    site: IRL,
+    partition: 1,
+    stamp: 9,
+    holds: [{ operation: { ...RED, others: [1] }, stamp: 8 }],
+  },
   member: CHANGE,
   activate: { kind: 'activate', id: 'a-0-1.version/1', site: IRL, version: VERSION },
 };

@@ -179,6 +179,11 @@ export class Certifier implements Section {
       this.#enterWindow(commit);
   }
 
+  /** The last stamp that the log has given. */
+  protected get lastStamp(): number {
+    return this.#lastStamp;
+  }
+
   /** Whether commits after the snapshot are not known any more. */
   protected isForgotten(snapshot: Vector): boolean {
     return getStampOf(snapshot, this.#log) < this.#windowStart;

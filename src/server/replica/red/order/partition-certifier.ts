@@ -15,8 +15,10 @@ import type { Origin } from '../../../records/origin.ts';
 import type {
   AbortRecord,
   CheckRecord,
+  ExecutionName,
   GlobalOperation,
   HoldRecord,
+  OpeningRecord,
   RedOperation,
   RedRecord,
   ReleaseRecord,
@@ -47,6 +49,8 @@ export class PartitionCertifier extends Certifier {
         return this.#decideRelease(record);
       case 'abort':
         return this.#decideAbort(record);
+      case 'opening':
+        return this.#decideOpening(record);
       case 'operation':
         if (isGlobal(record)) return this.#decideGlobal(record);
         return super.decide(record);
@@ -125,6 +129,29 @@ export class PartitionCertifier extends Certifier {
     const stamp = this.#mark({ id, site, attempt: 0, epoch: 0 });
     this.holds.end(execution, 'never', stamp);
     return { kind: 'abort', stamp };
+  }
+
+  /**
+   * A hold with a later stamp than all of this log is lost. It was granted, and
+   * its global may have committed, so it stands again whatever it meets here.
+   */
+  #decideOpening({
+    id,
+    site,
+    stamp: least,
+    holds,
+  }: OpeningRecord): CertificationDecision {
+    const last = this.lastStamp;
+    const by = { id, site, attempt: 0, epoch: 0 };
+    const stamp = this.enter({ ...NOTHING, by }, least);
+    const restated: ExecutionName[] = [];
+    for (const { operation, stamp: named } of holds) {
+      const execution = getExecutionName(operation);
+      if (named <= last || this.holds.isKnown(execution)) continue;
+      this.holds.add(operation, stamp);
+      restated.push(execution);
+    }
+    return { kind: 'open', stamp, restated };
   }
 
   /**

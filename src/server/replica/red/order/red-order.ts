@@ -249,6 +249,8 @@ export class RedOrder {
       getPartition(record) !== this.partition ||
       (record.kind === 'operation' && !this.#isKnown(record)) ||
       (record.kind === 'hold' && !this.#isKnown(record.operation)) ||
+      (record.kind === 'opening' &&
+        !record.holds.every(({ operation }) => this.#isKnown(operation))) ||
       (record.kind === 'check' && !this.#isVector(record.snapshot))
     );
   }

@@ -157,6 +157,7 @@ export class GlobalCoordinator {
         if (decision.kind === 'release')
           this.#onReleased(record.execution, partition);
         return undefined;
+      case 'opening':
       case 'close':
       case 'marker':
       case 'check':

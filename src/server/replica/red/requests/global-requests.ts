@@ -101,10 +101,9 @@ export class GlobalRequests implements SiteProgress {
     record: RedRecord,
     decision: CertificationDecision,
   ): GlobalOperation | undefined {
-    if (decision.kind === 'grant' && record.kind === 'hold') {
-      const { operation } = record;
+    for (const [execution, operation] of listGranted(record, decision)) {
       const footprint = this.#tables[partition]?.getFootprint(operation);
-      this.#open[partition]?.set(getExecutionName(operation), footprint);
+      this.#open[partition]?.set(execution, footprint);
     }
     if (decision.kind === 'release' && record.kind === 'release')
       this.#onReleased(partition, record.execution);
@@ -230,8 +229,8 @@ export class GlobalRequests implements SiteProgress {
         open.set(execution, table.getFootprint(operation));
       // The gate is behind the table.
       for (const { record, decision } of waiting.toReversed()) {
-        if (decision.kind === 'grant' && record.kind === 'hold')
-          open.delete(getExecutionName(record.operation));
+        for (const [execution] of listGranted(record, decision))
+          open.delete(execution);
         if (decision.kind === 'release' && record.kind === 'release')
           open.set(record.execution, undefined);
       }
@@ -278,4 +277,17 @@ function toFraction(text: string): number {
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193);
   return (hash >>> 0) / 2 ** 32;
+}
+
+/** Returns the executions whose holds stand from this record on. */
+function listGranted(
+  record: RedRecord,
+  decision: CertificationDecision,
+): readonly (readonly [ExecutionName, GlobalOperation])[] {
+  if (decision.kind === 'grant' && record.kind === 'hold')
+    return [[getExecutionName(record.operation), record.operation]];
+  if (decision.kind !== 'open' || record.kind !== 'opening') return [];
+  return record.holds
+    .map(({ operation }) => [getExecutionName(operation), operation] as const)
+    .filter(([execution]) => decision.restated.includes(execution));
 }

@@ -1,5 +1,6 @@
 /** A node that follows the generations of the red logs, without a site. */
 import { onTestFinished } from 'vitest';
+import type { NamedEntries } from '../../../../../src/server/cluster/red-log/named-entries.ts';
 import { RedFollower, type FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import type { RedGeneration, StoredGeneration } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
@@ -7,6 +8,8 @@ import type { RedGeneration, StoredGeneration } from '../../../../../src/server/
 export class FollowerNode {
   stored: StoredGeneration;
   lengths: readonly number[];
+  /** What it has that names entries of a log, by its ordinal. */
+  named: readonly NamedEntries[] = [];
   starts = 0;
   stops = 0;
   caughtUp: string[] = [];
@@ -73,6 +76,7 @@ export class FollowerNode {
         },
         onFailed: ({ message }) => this.failures.push(message),
         countEntries: () => this.lengths,
+        findNamed: (partition) => this.named[partition] ?? { stamp: 0, holds: [] },
         catchUp: async (message, to, onCopied) => {
           this.caughtUp.push(message);
           this.to = to;

@@ -1,5 +1,5 @@
 /** Restoring all red logs of a deployment at once. */
-// @rule PART-G11, PART-G11a
+// @rule PART-G11, PART-G11a, PART-G12
 import { expect, test } from 'vitest';
 import {
   OPEN_RED,
@@ -7,6 +7,8 @@ import {
   SEAL_RED,
   type StoredGeneration,
 } from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import { READ_NAMED } from '../../../../../src/server/cluster/red-log/named-entries.ts';
+import type { LostHold } from '../../../../../src/server/records/records.ts';
 import {
   restoreRedLog,
   type RestoredLog,
@@ -169,4 +171,43 @@ test.each([
   // To accept the loss of main is no help.
   const accepting = sites.restore(running, { voters: [voters] }, { ...main, acceptsLoss: true });
   await expect(accepting).rejects.toThrow('of the red log of us');
+});
+
+test('a loss is accepted for us → that log alone begins with an opening, from what all sealed sites have', async () => {
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 6], tokyo: [10, 4] }).begin();
+  const hold = (id: string, stamp: number): LostHold => ({
+    operation: { id, site: 1, epoch: 1, attempt: 1 } as unknown as LostHold['operation'],
+    stamp,
+  });
+  const { ireland, frankfurt } = sites.nodes as Record<'ireland' | 'frankfurt', FollowerNode>;
+  ireland.named = [
+    { stamp: 99, holds: [] },
+    { stamp: 7, holds: [hold('a/1', 7)] },
+  ];
+  frankfurt.named = [
+    { stamp: 99, holds: [] },
+    { stamp: 8, holds: [hold('a/1', 7), hold('b/1', 8)] },
+  ];
+  const main = { voters: [['ireland', 'frankfurt', 'tokyo']] };
+  const us = { voters: [['virginia', 'ohio', 'ireland']], acceptsLoss: true };
+  const restored = await sites.restore(['ireland', 'frankfurt', 'tokyo'], us, main);
+  // A site without a vote may be the only one that has what the lost sites confirmed.
+  expect(restored).toMatchObject({
+    leader: 'ireland',
+    losing: [],
+    logs: [{ name: 'us', leader: 'frankfurt', length: 6, losing: ['virginia', 'ohio'] }],
+  });
+  const opening = { stamp: 8, holds: [hold('a/1', 7), hold('b/1', 8)] };
+  const base = { copy: 0, length: 6 };
+  for (const { stored } of Object.values(sites.nodes)) {
+    expect(stored.logs).toEqual([{ name: 'us', leader: 'frankfurt', base, opening }]);
+    expect(stored).not.toHaveProperty('opening');
+  }
+  const asked = sites.requests.filter((text) => text.startsWith(READ_NAMED));
+  expect(asked).toEqual([`${READ_NAMED} ireland`, `${READ_NAMED} frankfurt`, `${READ_NAMED} tokyo`]);
+});
+
+test('a site that is not sealed does not say what it has, since more may come', async () => {
+  const sites = await new SomeSites({ ireland: [10, 5] }).begin();
+  expect(() => sites.nodes['ireland']?.answer(READ_NAMED, { partition: 1 })).toThrow('it is not sealed');
 });

@@ -137,6 +137,7 @@ test('a site joins, and another one is retired → both partitions go on with th
   expect(await clientOf(virginia).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([40, 60]);
   const names = virginia.status.members.filter(({ state }) => state === 'open').map(({ site }) => site);
   expect(names).toEqual(['ireland', 'virginia', 'ohio']);
+});
 
 /** Restores the red logs without a site that is closed. */
 async function restoreWithout(cluster: string, lost: Name): Promise<RestoredLog> {

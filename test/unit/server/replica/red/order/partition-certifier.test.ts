@@ -79,6 +79,50 @@ class Log {
   }
 }
 
+// @rule PART-G12
+describe('a log that was restored without confirmed records', () => {
+  /** The log of `main` with two stamps, then its opening with the holds that the log of `us` names. */
+  function open(...holds: readonly (readonly [GlobalOperation, stamp: number])[]): [Log, CertificationDecision] {
+    const log = new Log();
+    log.record(operation('a/1', { writes: ['x'] }));
+    log.hold(global('kept/1', US, { writes: ['y'] }));
+    const decision = log.certifier.decide({
+      kind: 'opening',
+      id: 'ireland-0-1.opening/1',
+      site: SITE,
+      stamp: 40,
+      holds: holds.map(([item, stamp]) => ({ operation: item, stamp })),
+    });
+    return [log, decision];
+  }
+
+  const lost = global('lost/1', US, { reads: ['x'], writes: ['x', 'y'] });
+
+  test('its opening takes a stamp above all that are named, and later ones are above it', () => {
+    const [log, decision] = open();
+    expect(decision).toEqual({ kind: 'open', stamp: 40, restated: [] });
+    expect(log.record(operation('b/1', { writes: ['z'] }))).toEqual({ kind: 'commit', stamp: 41 });
+  });
+
+  test('a lost hold stands again, whatever it meets, and its release counts as the writing', () => {
+    const [log, decision] = open([lost, 9]);
+    expect(decision).toMatchObject({ restated: [getExecutionName(lost)] });
+    expect(log.record(operation('b/1', { writes: ['x'], snapshot: 40 }))).toMatchObject({
+      kind: 'reject',
+      conflict: { reason: 'held' },
+    });
+    expect(log.release(lost, 50)).toEqual({ kind: 'release', stamp: 51 });
+    const late = operation('c/1', { reads: ['x'], writes: ['x'], snapshot: 40 });
+    expect(log.record(late)).toMatchObject({ kind: 'reject', conflict: { reason: 'name' } });
+  });
+
+  test('a hold that the log has, and one that it had before, do not stand again', () => {
+    const [log, decision] = open([global('kept/1', US, { writes: ['y'] }), 9], [lost, 2]);
+    expect(decision).toMatchObject({ restated: [] });
+    expect([...log.certifier.holds.standing.values()].map(({ stamp }) => stamp)).toEqual([2]);
+  });
+});
+
 describe('a hold is granted at its place, or refused', () => {
   // @rule PART-G6
   test('if a row that it reads was written after the snapshot, it is refused (G6)', () => {
