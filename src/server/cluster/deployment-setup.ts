@@ -51,12 +51,7 @@ export function describeSetup(
   red: RedGeneration,
   running: Origins | false,
 ): DeploymentSetup {
-  // A leader may change, and is compared with its generation. A node may reach
-  // the servers of a red log by other addresses.
-  const partitions =
-    layouts.length === 0
-      ? undefined
-      : layouts.map(({ name, voters }) => ({ name, voters }));
+  const partitions = layouts.length === 0 ? undefined : layouts.map(getLayout);
   if (identity.origin === null) return { engine, partitions };
   return {
     engine,
@@ -101,6 +96,14 @@ export function findSetupProblem(
     differ('redLog.leader', ...getLeaders(here?.['red'], there?.['red'])) ??
     differ('partitions', ...getLogs(here?.['red'], there?.['red']))
   );
+}
+
+/** Returns what never changes of a partition. */
+function getLayout({
+  name,
+  voters,
+}: PartitionLayout): Omit<PartitionLayout, 'leader'> {
+  return voters === undefined ? { name } : { name, voters };
 }
 
 function formatLayouts(

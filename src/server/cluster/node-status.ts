@@ -9,6 +9,7 @@ import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
 import type { RedLogStatus } from './red-log/node-red-log.ts';
+import { getLogs, type RedGeneration } from './red-log/red-generation.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
 /** The kind of request by which a command asks for the status of a node. */
@@ -146,6 +147,26 @@ export function describeState({
   return sealed === undefined
     ? { state: 'waiting', problem: waitingFor }
     : { state: 'sealed', problem: sealed };
+}
+
+/**
+ * Describes the red logs of a generation; `undefined` if there is one only.
+ *
+ * @param names the names of all partitions, by their ordinals
+ * @param problems what the red operations of each log wait for
+ */
+export function describeRedLogs(
+  red: RedGeneration,
+  names: readonly string[],
+  problems: readonly (string | undefined)[] = [],
+): readonly RedLogState[] | undefined {
+  if (names.length === 1) return undefined;
+  const logs = getLogs(red);
+  return names.map((name, partition) => ({
+    name,
+    leader: logs[partition]?.leader ?? null,
+    problem: problems[partition],
+  }));
 }
 
 const ALARM_AGE_MS = 3_600_000;

@@ -109,18 +109,20 @@ export function mergeNamedEntries(
 function listUnappliedRecords(state: RecoveredState): readonly RedRecord[] {
   const { partitions = [], checkpoint } = state;
   const shared = checkpoint && getSavedSite(checkpoint).shared;
-  return [0, ...partitions.map((_, index) => index + 1)].flatMap((partition) => {
-    const { start, entries } = getRecoveredRed(state, partition);
-    const delivered =
-      (shared && getSavedLog(shared, partition)?.delivered) ?? 0;
-    const { gate = [] } = getSavedOrder(state, partition) ?? {};
-    return [
-      ...gate.map(({ record }) => record),
-      ...entries
-        .slice(Math.max(0, delivered - start))
-        .map(({ record }) => record),
-    ];
-  });
+  return [0, ...partitions.map((_, index) => index + 1)].flatMap(
+    (partition) => {
+      const { start, entries } = getRecoveredRed(state, partition);
+      const delivered =
+        (shared && getSavedLog(shared, partition)?.delivered) ?? 0;
+      const { gate = [] } = getSavedOrder(state, partition) ?? {};
+      return [
+        ...gate.map(({ record }) => record),
+        ...entries
+          .slice(Math.max(0, delivered - start))
+          .map(({ record }) => record),
+      ];
+    },
+  );
 }
 
 /** Returns the vectors of all that a site shows or holds, without the red logs. */

@@ -148,9 +148,7 @@ export function getCopies({
  * Returns what each log of a generation began with; `undefined` for the first
  * generation, and if there is one log only.
  */
-export function getBegins(
-  red: RedGeneration,
-): readonly LogCopy[] | undefined {
+export function getBegins(red: RedGeneration): readonly LogCopy[] | undefined {
   if (red.logs === undefined) return undefined;
   const bases = getLogs(red).flatMap(({ base }) => base ?? []);
   return bases.length === 0 ? undefined : bases;

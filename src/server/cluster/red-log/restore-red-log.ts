@@ -260,7 +260,10 @@ function listCopies(
   return copies.filter(({ site }) => voters[0]?.includes(site));
 }
 
-function findLongest(log: CheckedLog, sealed: readonly SealedSite[]): ChosenCopy {
+function findLongest(
+  log: CheckedLog,
+  sealed: readonly SealedSite[],
+): ChosenCopy {
   return listCopies(log, sealed).reduce((a, b) => (isLonger(b, a) ? b : a));
 }
 
@@ -318,22 +321,20 @@ function findPresentLeader(
  * Returns what each log begins with that may lose records, from what all sealed
  * sites have. With one log, no record names a place in another one.
  */
-function findOpenings(
+async function findOpenings(
   logs: readonly CheckedLog[],
   { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
 ): Promise<readonly (NamedEntries | undefined)[]> {
-  const find = async (partition: number): Promise<NamedEntries> => {
+  const openings: (NamedEntries | undefined)[] = [];
+  for (const { name, partition, losing } of logs) {
+    if (name === undefined || losing.length === 0) continue;
     const body: NamedLog = { partition };
     const replies = await Promise.all(
       sites.map((site) => request(site, READ_NAMED, body)),
     );
-    return mergeNamedEntries(replies as NamedEntries[]);
-  };
-  return Promise.all(
-    logs.map(({ name, partition, losing }) =>
-      name !== undefined && losing.length > 0 ? find(partition) : undefined,
-    ),
-  );
+    openings[partition] = mergeNamedEntries(replies as NamedEntries[]);
+  }
+  return openings;
 }
 
 function createGeneration(

@@ -24,16 +24,12 @@ import {
 import type { ClusterFile, ClusterSite } from '../../cluster/cluster-file.ts';
 import { formatWaiting, waitUntilUnknown } from '../../cluster/first-start.ts';
 import {
+  describeRedLogs,
   describeState,
   type NodeEvents,
   type NodeState,
   type NodeStatus,
 } from '../../cluster/node-status.ts';
-import { findNamedEntries } from '../../cluster/red-log/named-entries.ts';
-import {
-  findPrefixes,
-  saveDroppedRecords,
-} from '../../cluster/red-log/dropped-records.ts';
 import {
   RedFollower,
   type FollowedLog,
@@ -42,10 +38,7 @@ import {
   releaseRoom,
   reserveRoom,
 } from '../../cluster/red-log/reserved-room.ts';
-import {
-  getLogs,
-  type RedGeneration,
-} from '../../cluster/red-log/red-generation.ts';
+import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { closedDirectoryError } from '../../cluster/node-file.ts';
 import { waitWhileSending } from '../../cluster/site-ending.ts';
@@ -71,7 +64,6 @@ import {
 } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
-import { getRedKind } from '../../log/local-log.ts';
 import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
@@ -275,6 +267,7 @@ export class ClusterNode {
   }
 
   #createFollower(): RedFollower {
+    const { redCopies } = this.#resources;
     const isRunning = (): boolean => this.#site !== undefined;
     const isTransferring = (): boolean =>
       this.#lifecycle.isRestarting || this.#directory.identity.origin === null;
@@ -306,13 +299,8 @@ export class ClusterNode {
             });
           else this.#events.onProgress?.(problem);
         },
-        countEntries: () => this.#countRedEntries(),
-        findNamed: (partition) =>
-          findNamedEntries(
-            this.#directory.recover().stored,
-            partition,
-            this.#origins.logs[partition] as Origin,
-          ),
+        countEntries: () => redCopies.countEntries(),
+        findNamed: (partition) => redCopies.findNamed(partition),
         catchUp: (message, to, onCopied) =>
           this.#catchUp(message, { to, onCopied }),
         getConnectedPeers: () =>
@@ -320,14 +308,6 @@ export class ClusterNode {
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
       this.#signal,
-    );
-  }
-
-  /** Counts the entries of each red log on the disk. */
-  #countRedEntries(): readonly number[] {
-    const { lengths } = this.#directory.recover();
-    return this.#resources.partitions.names.map(
-      (_, partition) => lengths[getRedKind(partition)] ?? 0,
     );
   }
 
@@ -371,10 +351,10 @@ export class ClusterNode {
     await this.restartSite(async () => {
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#directory.identity.origin as Origin;
-      const prefixes = restored && this.#findKeptLogs(restored.to);
+      const kept = restored && this.#resources.redCopies.findKept(restored.to);
       const closed = await catchUp({
         origin,
-        keepsRed: (partition) => prefixes?.[partition] !== false,
+        keepsRed: (partition) => kept?.[partition] !== false,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) =>
@@ -390,20 +370,6 @@ export class ClusterNode {
       await this.#resources.ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
-  }
-
-  /**
-   * Returns which copies of the red logs are prefixes of those that the site
-   * follows now. Writes the records that are only in the others to a file.
-   */
-  #findKeptLogs(to: FollowedLog): readonly boolean[] {
-    const { stored } = this.#directory.recover();
-    saveDroppedRecords(stored, to, {
-      site: this.name,
-      files: this.#directory.files,
-      onAlarm: this.#resources.onAlarm,
-    });
-    return findPrefixes(stored, to);
   }
 
   /**
@@ -492,7 +458,11 @@ export class ClusterNode {
       redLeader: this.#resources.redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,
-      redLogs: this.#describeRedLogs(driver?.redProblems),
+      redLogs: describeRedLogs(
+        this.red,
+        this.#resources.partitions.names,
+        driver?.redProblems,
+      ),
       redLog: this.#resources.redLog.status,
       version: this.#requests.version,
       directory: this.#directory.identity.directory,
@@ -501,19 +471,6 @@ export class ClusterNode {
       links: this.#links?.status ?? [],
       alarms: this.#resources.alarms.list(),
     };
-  }
-
-  #describeRedLogs(
-    problems: readonly (string | undefined)[] = [],
-  ): NodeStatus['redLogs'] {
-    const { names, count } = this.#resources.partitions;
-    if (count === 1) return undefined;
-    const logs = getLogs(this.red);
-    return names.map((name, partition) => ({
-      name,
-      leader: logs[partition]?.leader ?? null,
-      problem: problems[partition],
-    }));
   }
 
   /**

@@ -9,6 +9,7 @@ import { followKeyFile, type ClusterKeys } from '../../cluster/key-file.ts';
 import { NodeDirectory } from '../../cluster/node-directory.ts';
 import { RecentAlarms } from '../../cluster/node-status.ts';
 import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
+import { RedCopies } from '../../cluster/red-log/red-copies.ts';
 import { SiteEnding } from '../../cluster/site-ending.ts';
 import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
 import { createPartitions, type Partitions } from '../../service/partitions.ts';
@@ -31,6 +32,7 @@ export class NodeResources {
   readonly onAlarm: OnAlarm;
   readonly room: DiskRoom;
   readonly directory: NodeDirectory;
+  readonly redCopies: RedCopies;
   readonly ending: SiteEnding;
   readonly #aborted = new AbortController();
 
@@ -83,7 +85,8 @@ export class NodeResources {
       rebuilds: options.rebuild,
       room,
     });
-    const { directory } = this;
+    const { directory, partitions } = this;
+    this.redCopies = new RedCopies({ site, directory, partitions, onAlarm });
     this.ending = new SiteEnding({ site, onAlarm, signal, directory, room });
   }
 
