@@ -21,6 +21,7 @@ import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
 import {
   READ_RED,
+  getLogs,
   parseRedGeneration,
   type RedGeneration,
 } from './red-log/red-generation.ts';
@@ -67,10 +68,11 @@ export async function requestChange(
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
-    const { redLeader, away } = await askOthers(change.name, targets);
-    // If the lost site leads the red log, the log has no leader, so no site can
+    const { redLeaders, away } = await askOthers(change.name, targets);
+    // If the lost site leads a red log, the log has no leader, so no site can
     // deliver the change.
-    if (redLeader === change.name) throw redLeaderError(change.name, file.path);
+    if (redLeaders.includes(change.name))
+      throw redLeaderError(change.name, file.path);
     const absent = [...away].map(
       ([site, problem]) => `; ${site} cannot be reached (${problem})`,
     );
@@ -116,10 +118,10 @@ export async function requestChange(
 
 interface OtherSites {
   /**
-   * The leader of the built-in red log, according to the sites that have
+   * The leaders of the built-in red logs, according to the sites that have
    * answered.
    */
-  readonly redLeader: string | null | undefined;
+  readonly redLeaders: readonly (string | null)[];
   /** The sites that have not answered, and why. */
   readonly away: ReadonlyMap<string, string>;
 }
@@ -144,13 +146,14 @@ async function askOthers(
       }
     }),
   );
-  if (file.redLog.engine !== 'built-in') return { redLeader: undefined, away };
+  if (file.redLog.engine !== 'built-in') return { redLeaders: [], away };
 
   const latest = Math.max(...known.map(({ generation }) => generation));
   const followed = known.find(
     ({ generation, leader }) => generation === latest && leader !== null,
   );
-  return { redLeader: followed?.leader, away };
+  const logs = followed === undefined ? [] : getLogs(followed);
+  return { redLeaders: logs.map(({ leader }) => leader), away };
 }
 
 /** @throws Error if the body is not a change */

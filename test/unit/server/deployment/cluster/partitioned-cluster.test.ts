@@ -52,12 +52,12 @@ function copyFile(cluster: string, change: object): string {
 
 const alarms: SiteAlarm[] = [];
 
-async function open(cluster: string, site: Name | 'ohio', rebuild = false): Promise<ClusterNode> {
+async function open(cluster: string, site: Name | 'ohio', change: object = {}): Promise<ClusterNode> {
   const options = {
     cluster,
     site,
-    rebuild,
     dataDir: join(dirname(cluster), site),
+    ...change,
     checkColors: false,
     onAlarm: (alarm: SiteAlarm): void => void alarms.push(alarm),
   };
@@ -129,7 +129,7 @@ test('a site joins, and another one is retired → both partitions go on with th
   const [port, clusterPort] = await freePorts(2);
   const ohio = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
   const { sites } = JSON.parse(readFileSync(cluster, 'utf8')) as { readonly sites: object };
-  const joined = await open(copyFile(cluster, { sites: { ...sites, ohio } }), 'ohio', true);
+  const joined = await open(copyFile(cluster, { sites: { ...sites, ohio } }), 'ohio', { rebuild: true });
   await move(clientOf(joined), 'us/ann', 'eu/bob', 30);
   ireland.site.driver.proposeChange({ name: 'frankfurt', directory: null });
   await vi.waitFor(() => expect(frankfurt.status.state).toBe('stopped'), { timeout: 20_000 });
@@ -183,4 +183,12 @@ test('a leader in the file that is not the one of the generation → counts for 
   writeFileSync(cluster, JSON.stringify({ ...file, partitions }));
   const [ireland] = (await openAll(cluster)) as [ClusterNode];
   expect(ireland.status.redLogs?.[1]).toMatchObject({ name: 'us', leader: 'virginia' });
+});
+
+test('the directory of the leader of a partition is lost → --rebuild is refused, with the command to run first', async () => {
+  const cluster = await createFiles();
+  const [, , virginia] = await openAll(cluster);
+  await virginia?.close();
+  const rebuilt = open(cluster, 'virginia', { rebuild: true, dataDir: join(dirname(cluster), 'new') });
+  await expect(rebuilt).rejects.toThrow('restore-red');
 });
