@@ -196,7 +196,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
         description: EMBEDDED_OPTIONS,
       },
     ],
-    [{ file: 'server/deployment/partition-options.ts', type: 'PartitionOptions' }],
+    [{ file: 'server/service/partition-options.ts', type: 'PartitionOptions' }],
     [
       {
         file: 'server/generator/generator-budget.ts',
