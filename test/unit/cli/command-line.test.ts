@@ -5,6 +5,7 @@ const FLAGS = [
   { typed: '--port <n>', text: 'Listen on this port', defaultValue: 7420 },
   { typed: '--red-leader <site>', text: 'Order red operations at this site' },
   { typed: '--json', text: 'Print JSON' },
+  { typed: '--accept-loss [logs]', text: 'Accept a loss' },
 ];
 
 const parse = (argv: readonly string[], environment = {}) => parseCommandLine(argv, FLAGS, environment);
@@ -23,6 +24,17 @@ test('takes words between flags, and after two dashes', () => {
   expect(parse(['a', '--json', 'b', '--', '--port']).words).toEqual(['a', 'b', '--port']);
   expect(splitCommand(['serve', '--json'])).toEqual(['serve', ['--json']]);
   expect(splitCommand(['--help'])).toEqual([undefined, ['--help']]);
+});
+
+test.each<[argv: readonly string[], value: unknown, words: readonly string[]]>([
+  [['restore-red', '--accept-loss', 'us'], 'us', ['restore-red']],
+  [['restore-red', '--accept-loss=us'], 'us', ['restore-red']],
+  [['restore-red', '--accept-loss', '--json'], true, ['restore-red']],
+  // The first word is that of the command.
+  [['--accept-loss', 'restore-red'], true, ['restore-red']],
+])('takes a flag with or without a value: %j', (argv, value, words) => {
+  const { options, words: others } = parse(argv);
+  expect([options['acceptLoss'], others]).toEqual([value, words]);
 });
 
 test('knows help and version without a flag of the command', () => {

@@ -28,7 +28,7 @@ async function run(
     if (!(site in answering)) throw new NotReachedError('connect ECONNREFUSED');
     onRequest(site, kind);
     return kind === READ_RED
-      ? { generation: 0, leader: 'ireland' }
+      ? { generation: 0, leader: 'ireland', ...(partitions.length > 0 && { logs: partitions }) }
       : {
           ...(body as RedGeneration),
           length: 7,

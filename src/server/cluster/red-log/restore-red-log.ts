@@ -130,6 +130,7 @@ export async function restoreRedLog(
   const transferring = all.filter((_, index) => known[index]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
   const listed = listLogs(targets);
+  rejectOtherLogs(listed, all, known);
   rejectTransferring(transferring, sites, listed);
   const logs = listed.map((log): CheckedLog => {
     const losing = findLosing(log, sites, transferring);
@@ -147,6 +148,7 @@ export async function restoreRedLog(
   // generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
+  rejectOtherCounts(logs, sealed);
   const chosen = logs.map((log) => {
     const longest = findLongest(log, sealed);
     rejectLongerCopies(log, longest, all, known);
@@ -198,6 +200,37 @@ async function read(
   const red = parseRedGeneration(reply);
   const { isTransferring = false, own, problem } = reply as ReadReply;
   return { ...red, isTransferring, own, problem };
+}
+
+/**
+ * Throws if a site knows other logs than the cluster file of the operator: they
+ * would have no leader in the new generation.
+ */
+function rejectOtherLogs(
+  logs: readonly Log[],
+  sites: readonly string[],
+  known: readonly ReadReply[],
+): void {
+  const expected = logs.map(({ name = MAIN }) => name).join(', ');
+  for (const [index, { leader, logs: others = [] }] of known.entries()) {
+    const found = [MAIN, ...others.map(({ name }) => name)].join(', ');
+    if (leader !== null && found !== expected)
+      throw new Error(
+        `${sites[index]} has the partitions ${found}, and the cluster file has ${expected}. Nothing was changed. Use the cluster file of the sites`,
+      );
+  }
+}
+
+/** The same for sites that were sealed before, and do not know the names. */
+function rejectOtherCounts(
+  logs: readonly Log[],
+  sealed: readonly SealedSite[],
+): void {
+  const other = sealed.find(({ copies }) => copies.length !== logs.length);
+  if (other !== undefined)
+    throw new Error(
+      `${other.site} has ${other.copies.length} red logs, and the cluster file has ${logs.length}. No log was opened. Repeat this with the cluster file of the sites`,
+    );
 }
 
 function rejectTransferring(

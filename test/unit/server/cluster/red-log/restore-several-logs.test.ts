@@ -211,3 +211,13 @@ test('a site that is not sealed does not say what it has, since more may come', 
   const sites = await new SomeSites({ ireland: [10, 5] }).begin();
   expect(() => sites.nodes['ireland']?.answer(READ_NAMED, { partition: 1 })).toThrow('it is not sealed');
 });
+
+test('a cluster file with other partitions than the sites have is refused, also if the sites are sealed', async () => {
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 6] }).begin();
+  const restore = (): Promise<RestoredLog> => sites.restore(['ireland', 'frankfurt'], {}, { partitions: [] });
+  await expect(restore()).rejects.toThrow('ireland has the partitions main, us, and the cluster file has main.');
+  expect(sites.nodes['ireland']?.isRunning).toBe(true);
+  for (const node of Object.values(sites.nodes)) await node.answer(SEAL_RED, { generation: 1, leader: null });
+  await expect(restore()).rejects.toThrow('ireland has 2 red logs, and the cluster file has 1. No log was opened.');
+  expect(await sites.restore(['ireland', 'frankfurt'])).toMatchObject({ generation: 3 });
+});
