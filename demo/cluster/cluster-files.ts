@@ -23,11 +23,15 @@ export type RedLogAt = (site: Site) => object;
 /** Selects the built-in red log, in which a site orders red operations. */
 export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: 'ireland' });
 
-/** The addresses of the nodes of a cluster, and the engine of the red log. */
+/** The field `partitions` of `cluster.json`: the leader of each red log beside that of `main`. */
+export type Partitions = Readonly<Record<string, { readonly leader: Site }>>;
+
+/** The addresses of the nodes of a cluster, and its red logs. */
 export interface ClusterAddresses {
   readonly ports: Readonly<Record<Site, NodePorts>>;
   readonly network: Network;
   readonly redLog: RedLogAt;
+  readonly partitions?: Partitions | undefined;
 }
 
 /** The files of one node. */
@@ -48,7 +52,7 @@ export function nodeFiles(directory: string, site: Site): NodeFiles {
 /** Writes the files of the nodes; creates the key if it is missing. */
 export async function writeClusterFiles(
   directory: string,
-  { ports, network, redLog }: ClusterAddresses,
+  { ports, network, redLog, partitions }: ClusterAddresses,
 ): Promise<void> {
   await mkdir(directory, { recursive: true });
   const keyFile = join(directory, 'cluster.key');
@@ -58,7 +62,7 @@ export async function writeClusterFiles(
       const port = site === own ? cluster : network.port(own, site);
       return [site, { url: `ws://${LOOPBACK}:${client}`, cluster: `${LOOPBACK}:${port}` }] as const;
     });
-    const content = { sites: Object.fromEntries(sites), redLog: redLog(own), keyFile };
+    const content = { sites: Object.fromEntries(sites), redLog: redLog(own), partitions, keyFile };
     await writeFile(nodeFiles(directory, own).cluster, `${JSON.stringify(content, null, 2)}\n`);
   }
   if (existsSync(keyFile)) return;

@@ -1,15 +1,19 @@
 /** One site of the cluster: its process and its state. */
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createClient, type AnyClient } from 'correctables';
-import { peek } from 'correctables/operations';
 import { WebSocket } from 'ws';
 import type { Site } from '../../engines/wan.ts';
 import { ServeProcess } from '../shared/serve-process.ts';
 import { connectToSites } from '../shared/site-connection.ts';
-import { ticketShop } from '../tickets/contract.ts';
 import { pause } from '../tickets/pause.ts';
 import type { Guard } from './guard.ts';
 import type { SiteState } from './status.ts';
+
+/** A strong read, and the contract of its service. */
+export interface Probe {
+  readonly contract: Parameters<typeof connectToSites>[0];
+  readonly operation: Parameters<AnyClient['invokeStrong']>[0];
+}
 
 export interface ClusterSiteOptions {
   readonly name: Site;
@@ -19,6 +23,8 @@ export interface ClusterSiteOptions {
   readonly url: string;
   /** The file for its log. */
   readonly logFile: string;
+  /** Shows whether it has caught up. */
+  readonly probe: Probe;
   readonly guard: Guard;
 }
 
@@ -130,10 +136,11 @@ export class ClusterSite {
 
   /** A site answers a strong read only when it has all operations that were ordered before. */
   async #waitForStrongRead(signal: AbortSignal): Promise<void> {
-    const { binding } = connectToSites(ticketShop, { urls: [[this.name, this.#options.url]], WebSocket });
+    const { probe, url } = this.#options;
+    const { binding } = connectToSites(probe.contract, { urls: [[this.name, url]], WebSocket });
     const client: AnyClient = createClient(binding, { timeoutMs: READ_TIMEOUT_MS });
     const hasAnswered = async (): Promise<boolean> =>
-      client.invokeStrong(peek('any')).then(
+      client.invokeStrong(probe.operation).then(
         () => true,
         () => false,
       );

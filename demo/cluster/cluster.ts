@@ -7,8 +7,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
-import { builtInRedLog, nodeFiles, writeClusterFiles, type NodePorts, type RedLogAt } from './cluster-files.ts';
-import { ClusterSite } from './cluster-site.ts';
+import {
+  builtInRedLog,
+  nodeFiles,
+  writeClusterFiles,
+  type NodePorts,
+  type Partitions,
+  type RedLogAt,
+} from './cluster-files.ts';
+import { ClusterSite, type Probe } from './cluster-site.ts';
 import { Guard } from './guard.ts';
 import { Network, WAY_COUNT } from './network.ts';
 import type { Action, SiteStatus } from './status.ts';
@@ -17,8 +24,12 @@ export interface ClusterOptions {
   readonly wan: WanPreset;
   /** The module with the service. */
   readonly service: string;
+  /** A strong read of the service, by which a site shows that it has caught up. */
+  readonly probe: Probe;
   /** What orders red operations. Default: one of the sites. */
   readonly redLog?: RedLogAt | undefined;
+  /** Further red logs, each with a site that orders it. Default: none */
+  readonly partitions?: Partitions | undefined;
   /** The directory for all files, which is kept afterwards. Default: a temporary one, which is removed */
   readonly keep?: string | undefined;
 }
@@ -47,7 +58,8 @@ export class Cluster {
    *
    * @throws Error with the output of a node that does not start
    */
-  static async start({ wan, service, keep, redLog = builtInRedLog }: ClusterOptions): Promise<Cluster> {
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { wan, service, probe, keep, redLog = builtInRedLog, partitions } = options;
     const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
     // Find all ports at once: the nodes do not listen yet, so a later search could return the same ports.
@@ -62,11 +74,11 @@ export class Cluster {
       const { cluster, data, log: logFile } = nodeFiles(directory, name);
       const node = ['--cluster', cluster, '--site', name, '--data', data];
       const args = ['--service', service, ...node, '--limits', LIMITS];
-      return new ClusterSite({ name, args, url: siteUrl(ports, name), logFile, guard });
+      return new ClusterSite({ name, args, url: siteUrl(ports, name), logFile, probe, guard });
     };
     const started: ClusterSite[] = [];
     try {
-      await writeClusterFiles(directory, { ports, network, redLog });
+      await writeClusterFiles(directory, { ports, network, redLog, partitions });
       const cluster = new Cluster(record(createSite), ports, { network, guard });
       await cluster.#startAll(started);
       return cluster;

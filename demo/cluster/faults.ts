@@ -77,7 +77,12 @@ export async function injectFaults(cluster: Cluster, options: FaultOptions): Pro
   return { killed, frozen, ...(leader !== undefined && { killedEtcdLeader: leader }) };
 }
 
-async function waitUntilBack(cluster: Cluster, site: Site, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until a site that was started again has all operations that were ordered meanwhile.
+ *
+ * @throws Error if it does not recover, or if `signal` aborts
+ */
+export async function waitUntilBack(cluster: Cluster, site: Site, signal: AbortSignal): Promise<void> {
   const isBack = await waitUntil(() => {
     signal.throwIfAborted();
     const { state, isCatchingUp, failure } = cluster.status.find(({ name }) => name === site) as SiteStatus;

@@ -17,6 +17,7 @@ import { Cluster } from './cluster.ts';
 import { injectFaults, type FaultReport } from './faults.ts';
 import { figuresOf, type SaleFigures } from './figures.ts';
 import type { Options } from './options.ts';
+import { TICKET_PROBE } from './probe.ts';
 import { openRedLog } from './red-log.ts';
 import { startClusterServer } from './server.ts';
 import { waysFrom } from './ways.ts';
@@ -56,7 +57,7 @@ export async function sellThroughFaults(
   const { wan, keep, engine } = options;
   await using redLog = await openRedLog(engine, wan, progress);
   progress(`starting three sites, each a process of its own (delays: ${wan})`);
-  const cluster = await Cluster.start({ wan, service: SERVICE, keep, redLog: redLog.at });
+  const cluster = await Cluster.start({ wan, service: SERVICE, probe: TICKET_PROBE, keep, redLog: redLog.at });
   const { url, close } = await startClusterServer({ cluster, wan, port: 0 });
   const places = Array.from({ length: RETAILERS_PER_SITE }, () => SITES).flat();
   const connect = (place: Site, name: string): Retailer => {

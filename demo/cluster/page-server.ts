@@ -5,6 +5,7 @@ import { fileListener } from '../page-cache/page-files.ts';
 import type { RedLogAt } from './cluster-files.ts';
 import { Cluster } from './cluster.ts';
 import { buildClusterPage } from './page/build.ts';
+import { TICKET_PROBE } from './probe.ts';
 import { startClusterServer, type ClusterServer } from './server.ts';
 
 /** The service without a throttle: the page decides by the threshold that its visitor sets. */
@@ -23,7 +24,7 @@ export interface ClusterPageOptions {
 /** Builds the page, starts the sites and serves both at one address. */
 export async function startClusterPage({ port, wan, keep, redLog }: ClusterPageOptions): Promise<ClusterServer> {
   const page = fileListener(await buildClusterPage());
-  const cluster = await Cluster.start({ wan, service: SERVICE, keep, redLog });
+  const cluster = await Cluster.start({ wan, service: SERVICE, probe: TICKET_PROBE, keep, redLog });
   try {
     const server = await startClusterServer({ cluster, wan, port, page });
     return {
