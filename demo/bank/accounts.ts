@@ -16,6 +16,11 @@ export function toKey(account: Account): string {
   return `${PARTITIONS[account]}/account:${account}`;
 }
 
+/** Returns the key of the row that a transfer writes, in the partition of the account that it is from. */
+export function toTransferKey(id: string, from: Account): string {
+  return `${PARTITIONS[from]}/transfer:${id}`;
+}
+
 /** Returns the account that is `steps` places after another one, cyclically. */
 export function getNextAccount(account: Account, steps: number): Account {
   return ACCOUNTS[(ACCOUNTS.indexOf(account) + steps) % ACCOUNTS.length] as Account;

@@ -6,6 +6,7 @@ import { printFigures } from './figures.ts';
 import { runTellers } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
 import { startBank } from './server.ts';
+import { describeRun } from './summary.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -17,6 +18,9 @@ try {
   console.error(`demo:bank: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
+// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits for ever for a lost
+// request to a site.
+process.stdout.write('', () => process.exit());
 
 function run(options: Options): Promise<void> {
   if (options.figures) return printFigures();
@@ -24,9 +28,11 @@ function run(options: Options): Promise<void> {
 }
 
 async function work(options: Options): Promise<void> {
-  const figures = await runTellers(options, (text) => process.stderr.write(`${text}\n`));
+  const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+  const figures = await runTellers(options, progress);
   console.log(JSON.stringify(figures, null, options.json ? undefined : 2));
-  if (figures.total.changed > 0) process.exitCode = EXIT_FAILED;
+  progress(describeRun(figures));
+  if (!figures.ok) process.exitCode = EXIT_FAILED;
 }
 
 async function open({ port, partitions }: Options): Promise<void> {

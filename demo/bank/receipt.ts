@@ -10,10 +10,11 @@ export interface SeenBalances {
   readonly ms: number;
 }
 
-/** Why a transfer was not made. */
+/** Why a transfer was not made. After `failed` it may have been made, or may be made later. */
 export type Refusal =
   | { readonly kind: 'not enough'; readonly balance: number }
   | { readonly kind: 'conflict' }
+  | { readonly kind: 'unavailable' }
   | { readonly kind: 'failed' };
 
 export interface Receipt {
@@ -36,9 +37,14 @@ export function getStatus({ early, confirmed, refusal }: Receipt): Status {
   return early === undefined ? 'refused' : 'taken back';
 }
 
-/** Makes a transfer, and calls `onChange` with each new state of its receipt. Never rejects. */
+/**
+ * Makes a transfer, and calls `onChange` with each new state of its receipt. Never rejects.
+ *
+ * @param id an identifier that no other transfer has
+ */
 export async function followTransfer(
   bank: BankClient,
+  id: string,
   requested: Transfer,
   onChange: (receipt: Receipt) => void = () => {},
 ): Promise<Receipt> {
@@ -50,7 +56,7 @@ export async function followTransfer(
     receipt.isCorrected === true || (receipt.early !== undefined && !haveSame(receipt.early.balances, balances));
 
   change({});
-  const views = transfer(bank, requested);
+  const views = transfer(bank, id, requested);
   views.onUpdate((balances) => {
     const isCorrected = isCorrectedBy(balances);
     change({ early: { balances, ms: receipt.early?.ms ?? getMs() }, isCorrected });
@@ -72,5 +78,7 @@ function toRefusal(error: unknown): Refusal {
   if (isCorrectableError(error, 'CONFLICT')) return { kind: 'conflict' };
   const isFinal = isCorrectableError(error, 'FINAL_FAILED');
   if (isFinal && error.cause instanceof NotEnough) return { kind: 'not enough', balance: error.cause.balance };
+  // The store has not taken the commit.
+  if (isCorrectableError(error) && error.retryable) return { kind: 'unavailable' };
   return { kind: 'failed' };
 }

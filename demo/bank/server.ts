@@ -74,8 +74,13 @@ function openDeployment(delays: Delays, partitions: number): Embedded<Site> {
     sites: SITES,
     redLeader: LEADER,
     latency,
-    ...(partitions > 1 && { partitions: { us: { leader: 'virginia' } } }),
+    partitions: toPartitions(partitions),
   });
+}
+
+/** Returns the red logs beside that of `main`. */
+export function toPartitions(partitions: number): Readonly<Record<string, { readonly leader: Site }>> {
+  return partitions > 1 ? { us: { leader: 'virginia' } } : {};
 }
 
 async function prepare(deployment: Embedded<Site>): Promise<void> {

@@ -51,7 +51,7 @@ export class Teller {
   /** Makes a transfer. Never rejects. */
   async move(transfer: Transfer): Promise<Receipt> {
     const at = this.receipts.length;
-    return await followTransfer(this.#bank, transfer, (receipt) => {
+    return await followTransfer(this.#bank, crypto.randomUUID(), transfer, (receipt) => {
       this.receipts[at] = receipt;
       if (receipt.confirmed !== undefined) this.#balances = { ...this.#balances, ...receipt.confirmed.balances };
       if (receipt.confirmed !== undefined || receipt.refusal !== undefined) this.#ended += 1;

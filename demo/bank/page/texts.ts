@@ -78,6 +78,7 @@ export function formatMessage(receipt: Receipt | undefined): string {
 }
 
 function formatReason({ transfer, early, refusal }: Receipt): string {
+  if (refusal?.kind === 'unavailable') return 'The site was not there. Nothing was written.';
   if (refusal?.kind !== 'not enough') return 'Others kept changing the accounts.';
   const left = `${transfer.from} has only €${refusal.balance}`;
   return early === undefined ? `${left}.` : `${left}: another transfer was first.`;

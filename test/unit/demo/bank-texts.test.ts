@@ -14,6 +14,7 @@ const CORRECTED: Receipt = { ...CONFIRMED, isCorrected: true };
 const REFUSED: Receipt = { transfer, refusal: notEnough };
 const TAKEN_BACK: Receipt = { ...EARLY, refusal: notEnough };
 const GAVE_UP: Receipt = { ...EARLY, refusal: { kind: 'conflict', ms: 900 } };
+const UNAVAILABLE: Receipt = { transfer, refusal: { kind: 'unavailable', ms: 9 } };
 const UNKNOWN: Receipt = { ...EARLY, refusal: { kind: 'failed', ms: 30_000 } };
 
 describe('a receipt → its status and its sentence', () => {
@@ -25,6 +26,7 @@ describe('a receipt → its status and its sentence', () => {
     [REFUSED, 'refused', 'refused. Ada has only €3.'],
     [TAKEN_BACK, 'taken back', 'taken back. Ada has only €3: another transfer was first.'],
     [GAVE_UP, 'taken back', 'taken back. Others kept changing the accounts.'],
+    [UNAVAILABLE, 'refused', 'refused. The site was not there. Nothing was written.'],
     [UNKNOWN, 'unknown', 'no answer after 30000 ms. It may have been made.'],
   ])('%# %j', (receipt, status, sentence) => {
     expect(getStatus(receipt)).toBe(status);
