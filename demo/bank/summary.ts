@@ -81,10 +81,15 @@ function countKills(history: readonly HistoryLine[]): Kills {
 
 /** Describes the result of a run in a sentence. */
 export function describeRun({ ok, transfers, total, kills }: Figures): string {
-  const faults = kills.count === 0 ? '' : `, while sites were killed ${kills.count} times`;
+  const faults = formatKills(kills);
   if (!ok) return `FAILED: the checker found faults in ${transfers} transfers${faults}: see the figures above.`;
   return (
     `The total was €${total.before} at each of ${total.reads} strong reads, and none of ${transfers} transfers was ` +
     `lost or made twice${faults}.`
   );
+}
+
+function formatKills({ count }: Kills): string {
+  if (count === 0) return '';
+  return count === 1 ? ', while a site was killed' : `, while sites were killed ${count} times`;
 }
