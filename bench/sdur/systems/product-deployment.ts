@@ -133,8 +133,7 @@ export class ProductDeployment implements System {
     const places = this.#names.map((name, index) => ({ name, voters: layout[index] as readonly Place[] }));
     const redLogs = this.#partitions.names.slice(1).map((name): RedLogPlace => {
       const { voters = [] } = places.find((item) => item.name === name) ?? {};
-      const [leader, ...followers] = voters.map((voter) => this.#findOrigin(voter));
-      return { leader: leader as Origin, voters: [leader as Origin, ...followers] };
+      return { leader: this.#findOrigin(voters[0] as Place), voters };
     });
     const site = this.#findOrigin(place);
     return new ProductSite({

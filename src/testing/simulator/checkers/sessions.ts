@@ -56,8 +56,7 @@ export class SessionChecker extends CountingChecker {
     const shown = this.getState(site);
     const mustWait = counts.some(
       (count, entry) =>
-        (shown[entry] ?? 0) <
-        Math.min(count, this.#getFinal(entry) ?? count),
+        (shown[entry] ?? 0) < Math.min(count, this.#getFinal(entry) ?? count),
     );
     if (mustWait) this.#waiting.add(id);
   }
@@ -102,8 +101,7 @@ export class SessionChecker extends CountingChecker {
     for (const [entry, count] of expected.counts.entries()) {
       const origin = formatList(entry, this.founding);
       assertProperty(
-        (shown[entry] ?? 0) >=
-          Math.min(count, this.#getFinal(entry) ?? count),
+        (shown[entry] ?? 0) >= Math.min(count, this.#getFinal(entry) ?? count),
         () =>
           `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`,
       );
