@@ -14,8 +14,15 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'allowed' }
   | { readonly kind: 'pressed'; readonly price: number }
   | { readonly kind: 'answered'; readonly answer: Answer }
-  | { readonly kind: 'failed'; readonly code: string }
+  | { readonly kind: 'failed'; readonly during: 'opening' | 'buying'; readonly code: string }
 );
+
+/** A read at the shop's own server, with the milliseconds since the click. It has no end while it travels. */
+export interface Read {
+  readonly key: string;
+  readonly fromMs: number;
+  readonly toMs: number | undefined;
+}
 
 /** What has happened so far. */
 export interface Click {
@@ -24,6 +31,7 @@ export interface Click {
   /** The start time, by `performance.now()`. */
   readonly beganAt: number;
   readonly steps: readonly Step[];
+  readonly reads: readonly Read[];
 }
 
 export interface RunningClick extends Click {
@@ -45,21 +53,32 @@ export interface ClickOptions {
 }
 
 /**
- * Opens the store of a click. Returns a function that begins the click, so that the three ways can begin at the same
+ * Opens the store of a click. Returns a function that begins the click, so that all ways can begin at the same
  * moment.
  */
 export async function prepareClick(way: WayName, options: ClickOptions): Promise<() => RunningClick> {
   const { scenario, buysAtOnce, onStep } = options;
-  const shop = await openStore(scenario);
+  const reads: Read[] = [];
+  let beganAt = performance.now();
+  const getElapsedMs = (): number => performance.now() - beganAt;
+  const shop = await openStore(scenario, (key) => {
+    const at = reads.push({ key, fromMs: getElapsedMs(), toMs: undefined }) - 1;
+    return () => {
+      const read = reads[at];
+      if (read?.toMs === undefined) reads[at] = { ...(read as Read), toMs: getElapsedMs() };
+    };
+  });
   return () => {
-    const beganAt = performance.now();
+    beganAt = performance.now();
     const steps: Step[] = [];
     const note = (step: StepWithoutTime): void => {
-      steps.push({ ...step, atMs: performance.now() - beganAt });
+      steps.push({ ...step, atMs: getElapsedMs() });
       onStep(click);
     };
-    const fail = (error: unknown): void =>
-      note({ kind: 'failed', code: isCorrectableError(error) ? error.code : String(error) });
+    const noteFailure =
+      (during: 'opening' | 'buying') =>
+      (error: unknown): void =>
+        note({ kind: 'failed', during, code: isCorrectableError(error) ? error.code : String(error) });
     const page: Page = {
       show: (goods, state: ShownState = 'unmarked') => note({ kind: 'shown', goods, state }),
       allowBuying: () => {
@@ -73,10 +92,10 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
       const price = shownPrice(steps);
       if (buying !== undefined || price === undefined || !steps.some(({ kind }) => kind === 'allowed')) return;
       note({ kind: 'pressed', price });
-      buying = WAYS[way].buy(shop, page).catch(fail);
+      buying = WAYS[way].buy(shop, page).catch(noteFailure('buying'));
     };
     const settle = async (): Promise<void> => {
-      await WAYS[way].open(shop, page).catch(fail);
+      await WAYS[way].open(shop, page).catch(noteFailure('opening'));
       await buying;
     };
     const settled = settle();
@@ -85,7 +104,7 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
       await settled;
     };
     // The object is complete before the first step, because the store answers later.
-    const click: RunningClick = { way, scenario, beganAt, steps, press, settled, close };
+    const click: RunningClick = { way, scenario, beganAt, steps, reads, press, settled, close };
     return click;
   };
 }

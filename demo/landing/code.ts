@@ -1,4 +1,4 @@
-/** Creates the code panes: the source of the three ways, with a mark at lines that other ways lack. */
+/** Creates the code panes: the source of the four ways, with a mark at lines that other ways lack. */
 import { readFile } from 'node:fs/promises';
 import { WAY_NAMES, type WayName } from './ways/ways.ts';
 
@@ -10,7 +10,8 @@ export interface CodeLine {
 
 const FILES: Readonly<Record<WayName, string>> = {
   await: 'plain-await.ts',
-  stale: 'stale-while-revalidate.ts',
+  careless: 'buy-at-once.ts',
+  careful: 'buy-held.ts',
   correctables: 'correctables.ts',
 };
 

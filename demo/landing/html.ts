@@ -14,8 +14,9 @@ export interface LandingParts {
 
 const ABOUT: Readonly<Record<WayName, string>> = {
   await: 'Waits for the server, twice. Right, but slow.',
-  stale: 'Shows the copy as if it were certain. Fast, and sometimes wrong.',
-  correctables: 'Shows the early answer, marked, then confirms or corrects it.',
+  careless: 'Shows the copy as if it were certain. Fast, and sometimes wrong.',
+  careful: 'Shows the copy, and holds Buy until both values are read again.',
+  correctables: 'Shows the copy, and has the second read ready when the first is confirmed.',
 };
 
 const BREAKS: Readonly<Record<Break, string>> = {
@@ -54,10 +55,17 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
         <p class="name">correctables</p>
         <h1 id="title">Show the answer now. Fix it if it was wrong.</h1>
         <p class="lede">A TypeScript library: one call gives you an early answer from a copy close by, then the confirmed one from far away. For prices and stock, ticket sales, feeds: with your own API and cache, Cassandra, ZooKeeper, or its own server.</p>
-        <p id="headline" class="headline">Opening the same shop page three ways…</p>
+        <p id="headline" class="headline">Opening the same shop page four ways…</p>
         <p id="others" class="others">Customers open a product and press Buy as soon as the page allows it.</p>
       </section>
-      <section class="strip" aria-label="What all three share">
+      <section class="time" aria-labelledby="time-title">
+        <h2 id="time-title">The same click, in real milliseconds</h2>
+        <div class="lanes">${WAY_NAMES.map(lane).join('')}
+          <div id="axis" class="axis" aria-hidden="true"></div>
+        </div>
+        <ul class="key" aria-label="Colors of the bars">${keys.join('')}<li><span class="swatch pressed"></span>Buy is pressed</li><li><span class="swatch reads"></span>reads on their way: the offer, and the delivery, whose key is in the offer</li></ul>
+      </section>
+      <section class="strip" aria-label="What all four share">
         ${choices('distance', 'Distance to the server', DISTANCES, '150')}
         ${choices('share', 'Stale data', SHARES, '15')}
         <div class="actions">
@@ -67,22 +75,21 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
         <h2 id="break-title" class="visually-hidden">Break it</h2>
         <ul class="breaks" aria-labelledby="break-title">${breaks.join('')}</ul>
       </section>
+      <section class="why" aria-label="Why Buy comes earlier">
+        <p><b>Why Buy comes earlier.</b> The second read needs the warehouse from the first. Correctables starts it on the early answer, so both reads travel at once. If the server confirms the warehouse, the delivery is there too, even if the price has changed. If not, the delivery is read again, and Buy takes two trips.</p>
+        <p><b>When it does not.</b> The others here read one after the other: two awaits, or one query that fetches both. A stale-while-revalidate page with a query for each key reads both again at once, and enables Buy as early as Correctables.</p>
+      </section>
       ${choices('way', 'Shown', titles, 'correctables', 'switch')}
       <div id="shown" class="ways" data-shown="correctables">
         <div class="panes">${WAY_NAMES.map(pane).join('')}
         </div>
-        <section aria-labelledby="time-title">
-          <h2 id="time-title">The same click, in real milliseconds</h2>
-          <div class="lanes">${WAY_NAMES.map(lane).join('')}
-            <div id="axis" class="axis" aria-hidden="true"></div>
-          </div>
-          <ul class="key" aria-label="Colors of the bars">${keys.join('')}<li><span class="swatch pressed"></span>Buy is pressed</li></ul>
-          <h3 id="multiples-title">The last twenty clicks</h3>
+        <section aria-labelledby="multiples-title">
+          <h2 id="multiples-title">The last twenty clicks</h2>
           <ol id="multiples" class="multiples" aria-labelledby="multiples-title"></ol>
         </section>
         <section aria-labelledby="code-title">
           <h2 id="code-title">The code that runs above</h2>
-          <p class="about">Lines that the others do not have are marked.</p>
+          <p class="about">Lines that are not in all four are marked.</p>
           <div class="codes">${WAY_NAMES.map((way) => codePane(way, code[way])).join('')}
           </div>
         </section>
@@ -113,18 +120,15 @@ function pane(way: WayName): string {
           <h2 id="${way}-title">${title}</h2>
           <p class="about">${ABOUT[way]}</p>
           <dl class="watch">
-            <div><dt>usable</dt><dd id="${way}-usable">–</dd></div>
-            <div><dt>confirmed</dt><dd id="${way}-confirmed">–</dd></div>
-            <div><dt>wrong sales</dt><dd id="${way}-wrong" title="Clicks that bought at a wrong price">–</dd></div>
+            <div><dt>shown</dt><dd id="${way}-shown">–</dd></div>
+            <div><dt>Buy enabled</dt><dd id="${way}-enabled">–</dd></div>
+            <div><dt>wrong sales</dt><dd id="${way}-wrong" title="Clicks in which “Yours” came at a wrong price, was taken back, or sold nothing">–</dd></div>
           </dl>
           <div class="goods">
-            ${PICTURE}
-            <div class="words">
-              <h3>Sunglasses</h3>
-              <p class="price"><s id="${way}-old"></s><b id="${way}-price"></b><span id="${way}-mark" class="mark"></span></p>
-              <p class="delivery"><span id="${way}-delivery"></span></p>
-              <p class="left"><span id="${way}-left"></span></p>
-            </div>
+            <h3>${PICTURE}Sunglasses</h3>
+            <p class="price"><s id="${way}-old"></s><b id="${way}-price"></b><span id="${way}-mark" class="mark"></span></p>
+            <p class="delivery"><span id="${way}-delivery"></span></p>
+            <p class="left"><span id="${way}-left"></span></p>
             <button id="${way}-buy" class="buy" type="button" aria-disabled="true">Buy</button>
             <p id="${way}-answer" class="answer"></p>
           </div>

@@ -5,7 +5,9 @@ import type { Answer } from './ways/shop.ts';
 
 export interface Measures {
   /** The time until the whole page was shown. */
-  readonly usableMs: number | undefined;
+  readonly shownMs: number | undefined;
+  /** The time until Buy was enabled. */
+  readonly enabledMs: number | undefined;
   /** The time until the page showed the values of the shop's own server; undefined if that has not happened. */
   readonly confirmedMs: number | undefined;
   /** Whether a customer can see if the page is confirmed. */
@@ -14,32 +16,44 @@ export interface Measures {
   readonly correctedMs: number | undefined;
   /** When the customer pressed Buy, and the price on the button then. */
   readonly pressed: { readonly atMs: number; readonly price: number } | undefined;
-  readonly boughtAtWrongPrice: boolean;
   readonly answer: Answer | undefined;
-  readonly takenBack: boolean;
+  /** What was wrong with the “Yours” that the customer got. */
+  readonly wrongSale: 'wrong price' | 'taken back' | 'never sold' | undefined;
   /** Why no further answer arrived. */
   readonly failure: string | undefined;
 }
 
-export function measure({ way, scenario, steps }: Click): Measures {
+export function measure(click: Click): Measures {
+  const { way, steps } = click;
   const shown = steps.filter((step) => step.kind === 'shown');
   const [first] = shown;
   const last = shown.at(-1);
-  const pressed = find(steps, 'pressed');
-  const answer = steps.findLast((step) => step.kind === 'answered')?.answer;
-  const isConfirmed = way === 'stale' ? shown.length > 1 : last !== undefined && last.state !== 'confirming';
+  const isMarked = way !== 'careless';
+  const isConfirmed = isMarked ? last !== undefined && last.state !== 'confirming' : shown.length > 1;
   const corrected = shown.find(({ goods }) => goods.offer.price !== first?.goods.offer.price);
   return {
-    usableMs: first?.atMs,
+    shownMs: first?.atMs,
+    enabledMs: find(steps, 'allowed')?.atMs,
     confirmedMs: isConfirmed ? last?.atMs : undefined,
-    isMarked: way !== 'stale',
+    isMarked,
     correctedMs: corrected?.atMs,
-    pressed,
-    boughtAtWrongPrice: pressed !== undefined && answer === 'yours' && pressed.price !== truePrice(scenario),
-    answer,
-    takenBack: answer === 'taken back',
+    pressed: find(steps, 'pressed'),
+    answer: findAnswer(steps),
+    wrongSale: findWrongSale(click),
     failure: find(steps, 'failed')?.code,
   };
+}
+
+function findWrongSale({ steps, scenario }: Click): Measures['wrongSale'] {
+  const answer = findAnswer(steps);
+  if (answer === 'taken back') return 'taken back';
+  if (answer !== 'yours') return undefined;
+  if (steps.some((step) => step.kind === 'failed' && step.during === 'buying')) return 'never sold';
+  return find(steps, 'pressed')?.price === truePrice(scenario) ? undefined : 'wrong price';
+}
+
+function findAnswer(steps: readonly Step[]): Answer | undefined {
+  return steps.findLast((step) => step.kind === 'answered')?.answer;
 }
 
 function find<K extends Step['kind']>(steps: readonly Step[], kind: K): Extract<Step, { kind: K }> | undefined {

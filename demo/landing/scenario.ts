@@ -21,10 +21,10 @@ export function truePrice({ isStale }: Pick<Scenario, 'isStale'>): number {
 
 /**
  * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. Such clicks are spread evenly from
- * the second click to the last one. So visitors see one soon, and a finished run ends with one.
+ * the second click to the last but one. So visitors see one soon, and a finished run ends with the usual case.
  */
 export function isStaleClick(n: number, share: number, clicks: number): boolean {
   const count = Math.round(clicks * share);
-  const step = (clicks - 2) / Math.max(1, count - 1);
-  return Array.from({ length: count }, (_, at) => clicks - 1 - Math.round(at * step)).includes(n);
+  const step = (clicks - 3) / Math.max(1, count - 1);
+  return Array.from({ length: count }, (_, at) => clicks - 2 - Math.round(at * step)).includes(n);
 }

@@ -3,7 +3,7 @@ import { byId, make } from '../../shared/page/dom.ts';
 import type { Click } from '../click.ts';
 import { measure } from '../measures.ts';
 import { WAY_NAMES, type WayName } from '../ways/ways.ts';
-import { SEGMENT_NAMES, segmentsOf, ticksOf } from './segments.ts';
+import { readSegmentsOf, SEGMENT_NAMES, segmentsOf, ticksOf, type ReadSegment } from './segments.ts';
 
 export type Clicks = Readonly<Record<WayName, Click>>;
 
@@ -63,13 +63,21 @@ function drawTrack(track: HTMLElement, click: Click, { untilMs, endMs, isSmall }
     bar.style.width = percent((toMs - fromMs) / endMs);
     return bar;
   });
-  const { pressed, boughtAtWrongPrice } = measure(click);
+  const { pressed, wrongSale } = measure(click);
   if (pressed !== undefined && pressed.atMs <= Math.min(untilMs, endMs)) {
-    const mark = make('span', boughtAtWrongPrice ? 'press bad' : 'press', isSmall ? '' : 'Buy');
+    const mark = make('span', wrongSale === undefined ? 'press' : 'press bad', isSmall ? '' : 'Buy');
     mark.style.left = percent(pressed.atMs / endMs);
     bars.push(mark);
   }
+  if (!isSmall) bars.push(...readSegmentsOf(click, Math.min(untilMs, endMs)).map((read) => drawRead(read, endMs)));
   track.replaceChildren(...bars);
+}
+
+function drawRead({ row, fromMs, toMs }: ReadSegment, endMs: number): HTMLElement {
+  const line = make('span', row === 0 ? 'read first' : 'read second');
+  line.style.left = percent(fromMs / endMs);
+  line.style.width = percent((toMs - fromMs) / endMs);
+  return line;
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;

@@ -1,4 +1,4 @@
-/** Runs in the landing page: opens the same shop three ways at the same moment, and shows what each took. */
+/** Runs in the landing page: opens the same shop four ways at the same moment, and shows what each took. */
 import { byId, setText } from '../../shared/page/dom.ts';
 import { capitalize } from '../../shared/page/format.ts';
 import { prepareClick, type RunningClick } from '../click.ts';
@@ -7,14 +7,14 @@ import { isStaleClick, type Scenario } from '../scenario.ts';
 import { TIMEOUT_MS } from '../store.ts';
 import { describe, describeRound, summarize, tally, type Round } from '../texts.ts';
 import { WAY_NAMES, type WayName } from '../ways/ways.ts';
-import { wireControls, type Break, type Settings } from './controls.ts';
+import { wireControls, type Break } from './controls.ts';
 import { addMultiple, clearMultiples, drawAxis, drawLanes } from './lanes.ts';
 import { paneView } from './pane.ts';
 
 const CLICKS_PER_RUN = 20;
 /** The pause between two clicks of a run, long enough to read the prices. */
 const GAP_MS = 450;
-/** The pause after a click with a stale copy, at which the three ways differ most. */
+/** The pause after a click with a stale copy, at which the ways differ most. */
 const STALE_GAP_MS = 1_800;
 const CALM: Omit<Scenario, 'distanceMs'> = { isStale: false, isLastOne: false, isCut: false };
 /** The length of the time axis in round trips: two reads, then a part of the answer to Buy. */
@@ -22,7 +22,7 @@ const AXIS_TRIPS = 2.3;
 
 type Clicks = Readonly<Record<WayName, RunningClick>>;
 
-const panes = { await: paneView('await'), stale: paneView('stale'), correctables: paneView('correctables') };
+const panes = perWay((way) => paneView(way));
 const settings = wireControls({
   changed: () => void run(),
   toggleRun: () => (isRunning ? stop() : void run()),
@@ -39,57 +39,67 @@ void run();
 
 async function run(): Promise<void> {
   const { signal } = begin();
-  const chosen = settings();
+  const { distanceMs, staleShare } = settings();
   const rounds: Round[] = [];
   clearMultiples();
   showRunning(true);
   for (let n = 0; n < CLICKS_PER_RUN && !signal.aborted; n += 1) {
     await whenVisible();
-    const { distanceMs, staleShare } = chosen;
     const isStale = isStaleClick(n, staleShare, CLICKS_PER_RUN);
     const clicks = await play({ ...CALM, distanceMs, isStale }, { signal, buysAtOnce: true });
     // A hidden page has slow timers: so do not count this click.
     if (clicks === undefined || document.hidden) continue;
-    rounds.push(showRound(clicks, chosen));
-    const { headline, others } = summarize(rounds, distanceMs);
-    setText(byId('headline', HTMLElement), headline);
-    setText(byId('others', HTMLElement), others);
-    showTally(rounds);
+    const round = showOutcome(clicks);
+    addMultiple(clicks, AXIS_TRIPS * distanceMs, describeRound(round));
+    rounds.push(round);
+    showSummary(rounds, { ...CALM, distanceMs });
     await pause(isStale ? STALE_GAP_MS : GAP_MS);
   }
   if (!signal.aborted) showRunning(false);
 }
 
-function showRound(clicks: Clicks, { distanceMs }: Settings): Round {
-  const round = showOutcome(clicks);
-  addMultiple(clicks, AXIS_TRIPS * distanceMs, describeRound(round));
-  return round;
-}
-
-/** Plays one click that is not part of a run, and describes it. */
+/** Plays one click that is not part of a run, and describes it. A customer may press Buy later. */
 async function single(scenario: Scenario, buysAtOnce: boolean): Promise<void> {
   const { signal } = begin();
   showRunning(false);
-  const clicks = await play(scenario, { signal, buysAtOnce });
-  if (clicks !== undefined) showTally([showOutcome(clicks)]);
+  let settled: Clicks | undefined;
+  const show = (): void => {
+    if (settled !== undefined) showSummary([showOutcome(settled)], scenario);
+  };
+  settled = await play(scenario, { signal, buysAtOnce, onStep: show });
+  show();
 }
 
 /** Describes a click, in its panes and for people who cannot see them. */
 function showOutcome(clicks: Clicks): Round {
-  const round = toRound(clicks);
+  const round = perWay((way) => measure(clicks[way]));
   setText(byId('spoken', HTMLElement), describeRound(round));
   for (const way of WAY_NAMES) setText(byId(`${way}-outcome`, HTMLElement), `${capitalize(describe(round[way]))}.`);
   return round;
 }
 
-/** Counts the wrong sales of each way, so that their difference stays in sight. */
-function showTally(rounds: readonly Round[]): void {
+/** Shows the sentences and the counters together, so that they never contradict each other. */
+function showSummary(rounds: readonly Round[], scenario: Scenario): void {
+  const { headline, others } = summarize(rounds, scenario);
+  setText(byId('headline', HTMLElement), headline);
+  setText(byId('others', HTMLElement), others);
   for (const way of WAY_NAMES) {
-    const place = byId(`${way}-wrong`, HTMLElement);
     const { text, isWrong } = tally(rounds, way);
-    setText(place, text);
-    place.classList.toggle('bad', isWrong);
+    showCount(way, text, isWrong);
   }
+}
+
+function showCount(way: WayName, text: string, isWrong: boolean): void {
+  const place = byId(`${way}-wrong`, HTMLElement);
+  setText(place, text);
+  place.classList.toggle('bad', isWrong);
+}
+
+/** Removes what an earlier click left. */
+function clearSummary(): void {
+  setText(byId('headline', HTMLElement), 'Opening the same shop page four ways…');
+  setText(byId('others', HTMLElement), '');
+  for (const way of WAY_NAMES) showCount(way, '–', false);
 }
 
 async function breakIt(what: Break): Promise<void> {
@@ -112,6 +122,7 @@ function stop(): void {
 function begin(): AbortController {
   current.abort();
   current = new AbortController();
+  clearSummary();
   return current;
 }
 
@@ -119,23 +130,30 @@ interface Play {
   /** Aborts when something else is played: then this click is no longer shown. */
   readonly signal: AbortSignal;
   readonly buysAtOnce: boolean;
+  /** Called after each step. */
+  readonly onStep?: () => void;
 }
 
 /**
- * Opens the page all three ways at once. Resolves when all have settled, or with `undefined` if another click is played
+ * Opens the page all four ways at once. Resolves when all have settled, or with `undefined` if another click is played
  * meanwhile.
  */
-async function play(scenario: Scenario, { signal, buysAtOnce }: Play): Promise<Clicks | undefined> {
+async function play(scenario: Scenario, { signal, buysAtOnce, onStep }: Play): Promise<Clicks | undefined> {
   const isShown = (): boolean => !signal.aborted;
-  const onStep = (click: RunningClick): void => (isShown() ? panes[click.way].show(click) : undefined);
-  const prepared = await Promise.all(WAY_NAMES.map((way) => prepareClick(way, { scenario, buysAtOnce, onStep })));
+  const showStep = (click: RunningClick): void => {
+    if (!isShown()) return;
+    panes[click.way].show(click);
+    onStep?.();
+  };
+  const options = { scenario, buysAtOnce, onStep: showStep };
+  const prepared = await Promise.all(WAY_NAMES.map((way) => prepareClick(way, options)));
   const before = latest;
   if (!isShown()) {
     for (const start of prepared) void start().close();
     return undefined;
   }
-  const [plain, stale, correctables] = prepared.map((start) => start()) as [RunningClick, RunningClick, RunningClick];
-  const clicks = (latest = { await: plain, stale, correctables });
+  const started = prepared.map((start) => start());
+  const clicks = (latest = perWay((way) => started.find((click) => click.way === way) as RunningClick));
   for (const way of WAY_NAMES) {
     panes[way].show(clicks[way]);
     setText(byId(`${way}-outcome`, HTMLElement), '');
@@ -160,11 +178,9 @@ function animate(clicks: Clicks, endMs: number, isShown: () => boolean): void {
   draw();
 }
 
-const toRound = (clicks: Clicks): Round => ({
-  await: measure(clicks.await),
-  stale: measure(clicks.stale),
-  correctables: measure(clicks.correctables),
-});
+function perWay<T>(create: (way: WayName) => T): Record<WayName, T> {
+  return Object.fromEntries(WAY_NAMES.map((way) => [way, create(way)])) as Record<WayName, T>;
+}
 
 function showRunning(isOn: boolean): void {
   isRunning = isOn;

@@ -1,4 +1,4 @@
-/** Shows one of the three panes: the shop's page as a customer sees it, with a stopwatch. */
+/** Shows one of the four panes: the shop's page as a customer sees it, with a stopwatch. */
 import { byId, setText } from '../../shared/page/dom.ts';
 import type { RunningClick } from '../click.ts';
 import { measure, type Measures } from '../measures.ts';
@@ -23,7 +23,7 @@ export function paneView(way: WayName): Pane {
     part('left', HTMLElement),
     part('answer', HTMLElement),
   ];
-  const [usable, confirmed] = [part('usable', HTMLElement), part('confirmed', HTMLElement)];
+  const [shownTime, enabledTime] = [part('shown', HTMLElement), part('enabled', HTMLElement)];
   const buy = part('buy', HTMLButtonElement);
   let shown: RunningClick | undefined;
   buy.addEventListener('click', () => shown?.press());
@@ -47,7 +47,7 @@ export function paneView(way: WayName): Pane {
       buy.setAttribute('aria-disabled', String(!canPress));
       setText(buy, buyLabel(measures, canPress, goods?.offer.price));
       setText(answer, answerOf(measures));
-      answer.classList.toggle('bad', measures.boughtAtWrongPrice || measures.takenBack);
+      answer.classList.toggle('bad', measures.wrongSale !== undefined);
       showTimes(measures, performance.now() - click.beganAt);
     },
     tick(click) {
@@ -55,41 +55,43 @@ export function paneView(way: WayName): Pane {
     },
   };
 
-  function showTimes({ usableMs, confirmedMs, isMarked, failure }: Measures, passedMs: number): void {
+  function showTimes({ shownMs, enabledMs, failure }: Measures, passedMs: number): void {
     const running = failure === undefined ? `${passedMs.toFixed(0)} ms` : 'never';
-    setText(usable, usableMs === undefined ? running : `${usableMs.toFixed(0)} ms`);
-    setText(confirmed, !isMarked ? 'not marked' : confirmedMs === undefined ? running : `${confirmedMs.toFixed(0)} ms`);
+    setText(shownTime, shownMs === undefined ? running : `${shownMs.toFixed(0)} ms`);
+    setText(enabledTime, enabledMs === undefined ? running : `${enabledMs.toFixed(0)} ms`);
   }
 }
 
-function stateOf({ usableMs, confirmedMs, correctedMs, isMarked, failure }: Measures): State {
+function stateOf({ shownMs, confirmedMs, correctedMs, isMarked, failure, wrongSale }: Measures): State {
+  if (wrongSale !== undefined) return 'failed';
   if (failure !== undefined && confirmedMs === undefined && isMarked) return 'failed';
-  if (usableMs === undefined) return 'waiting';
+  if (shownMs === undefined) return 'waiting';
   if (!isMarked) return 'unmarked';
   if (correctedMs !== undefined) return 'corrected';
   return confirmedMs === undefined ? 'confirming' : 'confirmed';
 }
 
-function markOf({ usableMs, confirmedMs, correctedMs, isMarked, failure }: Measures): string {
+function markOf({ shownMs, confirmedMs, correctedMs, isMarked, failure }: Measures): string {
   if (!isMarked) return '';
   if (failure !== undefined && confirmedMs === undefined)
-    return usableMs === undefined ? 'no connection' : 'not confirmed';
-  if (usableMs === undefined) return '';
+    return shownMs === undefined ? 'no connection' : 'not confirmed';
+  if (shownMs === undefined) return '';
   if (confirmedMs === undefined) return 'confirming…';
   return correctedMs === undefined ? '✓ confirmed' : '✓ corrected';
 }
 
-function buyLabel({ pressed, usableMs, failure }: Measures, canPress: boolean, price: number | undefined): string {
+function buyLabel({ pressed, shownMs, failure }: Measures, canPress: boolean, price: number | undefined): string {
   if (canPress) return `Buy for ${price} €`;
   if (pressed !== undefined) return `Pressed at ${pressed.price} €`;
-  if (usableMs === undefined) return 'Buy';
+  if (shownMs === undefined) return 'Buy';
   return failure === undefined ? 'Buy: held until confirmed' : 'Buy: held';
 }
 
-function answerOf({ answer, pressed, boughtAtWrongPrice }: Measures): string {
+function answerOf({ answer, pressed, wrongSale }: Measures): string {
   if (pressed === undefined) return '';
   if (answer === undefined) return 'Buying…';
+  if (wrongSale === 'taken back') return '“Yours” taken back: sold out.';
+  if (wrongSale === 'never sold') return '“Yours” was never sold.';
   if (answer === 'sold out') return 'Sold out.';
-  if (answer === 'taken back') return '“Yours” taken back: sold out.';
-  return boughtAtWrongPrice ? `Yours for ${pressed.price} €: a wrong price.` : `Yours for ${pressed.price} €.`;
+  return `Yours for ${pressed.price} €${wrongSale === undefined ? '' : ': wrong price'}.`;
 }

@@ -2,6 +2,7 @@
 import type { Click } from '../click.ts';
 import { measure } from '../measures.ts';
 import { truePrice } from '../scenario.ts';
+import { OFFER } from '../ways/shop.ts';
 
 /**
  * - `waiting`: nothing is shown.
@@ -20,7 +21,7 @@ export interface Segment {
 export const SEGMENT_NAMES: Readonly<Record<SegmentKind, string>> = {
   waiting: 'waiting',
   early: 'early answer',
-  wasted: 'wrong early answer, built on in vain',
+  wasted: 'wrong early answer',
   unmarked: 'shown as certain',
   wrong: 'wrong, shown as certain',
   confirmed: 'confirmed',
@@ -28,20 +29,33 @@ export const SEGMENT_NAMES: Readonly<Record<SegmentKind, string>> = {
 
 /** @param untilMs how much of the click to show, in milliseconds */
 export function segmentsOf(click: Click, untilMs: number): readonly Segment[] {
-  const { usableMs = untilMs, confirmedMs = untilMs, correctedMs = untilMs } = measure(click);
+  const { shownMs = untilMs, confirmedMs = untilMs, correctedMs = untilMs, isMarked } = measure(click);
   const first = click.steps.find((step) => step.kind === 'shown');
   const isWrong = first !== undefined && first.goods.offer.price !== truePrice(click.scenario);
-  const isStale = click.way === 'stale';
-  const wrongUntilMs = isWrong ? correctedMs : usableMs;
+  const wrongUntilMs = isWrong ? correctedMs : shownMs;
   const all: readonly Segment[] = [
-    { kind: 'waiting', fromMs: 0, toMs: usableMs },
-    { kind: isStale ? 'wrong' : 'wasted', fromMs: usableMs, toMs: wrongUntilMs },
-    { kind: isStale ? 'unmarked' : 'early', fromMs: wrongUntilMs, toMs: isStale ? untilMs : confirmedMs },
-    { kind: 'confirmed', fromMs: confirmedMs, toMs: isStale ? confirmedMs : untilMs },
+    { kind: 'waiting', fromMs: 0, toMs: shownMs },
+    { kind: isMarked ? 'wasted' : 'wrong', fromMs: shownMs, toMs: wrongUntilMs },
+    { kind: isMarked ? 'early' : 'unmarked', fromMs: wrongUntilMs, toMs: isMarked ? confirmedMs : untilMs },
+    { kind: 'confirmed', fromMs: confirmedMs, toMs: isMarked ? untilMs : confirmedMs },
   ];
   return all
     .map(({ kind, fromMs, toMs }) => ({ kind, fromMs: Math.min(fromMs, untilMs), toMs: Math.min(toMs, untilMs) }))
     .filter(({ fromMs, toMs }) => toMs > fromMs);
+}
+
+/** A read on its way: the first one is drawn in the upper row, the one that depends on it in the lower row. */
+export interface ReadSegment {
+  readonly row: 0 | 1;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** @param untilMs how much of the click to show, in milliseconds */
+export function readSegmentsOf({ reads }: Click, untilMs: number): readonly ReadSegment[] {
+  return reads
+    .filter(({ fromMs }) => fromMs < untilMs)
+    .map(({ key, fromMs, toMs = untilMs }) => ({ row: key === OFFER ? 0 : 1, fromMs, toMs: Math.min(toMs, untilMs) }));
 }
 
 const STEPS_MS = [5, 10, 20, 50, 100, 200, 500, 1_000] as const;

@@ -1,4 +1,5 @@
 /** Shows the early answer, marked as such. Buying waits for the confirmed price, and for the stock only when few are left. */
+import { all } from 'correctables';
 import { getRemaining } from 'correctables/operations';
 import {
   getDelivery,
@@ -9,13 +10,13 @@ import {
 } from './shop.ts';
 
 export const open: Open = async (shop, page) => {
-  await shop
-    .invoke(getOffer())
-    .speculate((offer) =>
-      shop
-        .invoke(getDelivery(offer))
-        .map((delivery) => ({ offer, delivery })),
-    )
+  const offer = shop.invoke(getOffer());
+  const delivery = offer
+    .map(({ warehouse }) => warehouse)
+    .speculate((warehouse) =>
+      shop.invoke(getDelivery({ warehouse })),
+    );
+  await all({ offer, delivery })
     .onUpdate((goods) =>
       page.show(goods, 'confirming'),
     )

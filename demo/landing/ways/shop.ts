@@ -1,4 +1,4 @@
-/** The parts that the three ways share: the reads and the write, and the page that they fill. */
+/** The parts that the ways share: the reads and the write, and the page that they fill. */
 import type { Client, Operation } from 'correctables';
 import type { MemoryLevels } from 'correctables/bindings/memory';
 import { dequeue, get } from 'correctables/operations';
@@ -39,5 +39,6 @@ export const STOCK = 'stock';
 /** The first read. The store has every value that is read here, so the types leave out `undefined`. */
 export const getOffer = (): Operation<Offer> => get(OFFER) as Operation<Offer>;
 /** The second read: its key depends on the result of the first. */
-export const getDelivery = ({ warehouse }: Offer): Operation<string> => get(warehouse) as Operation<string>;
+export const getDelivery = ({ warehouse }: Pick<Offer, 'warehouse'>): Operation<string> =>
+  get(warehouse) as Operation<string>;
 export const takeOne = () => dequeue(STOCK, { anyItem: true });

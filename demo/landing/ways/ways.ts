@@ -1,10 +1,11 @@
-/** The three ways, in the order of the page. The page shows their code beside each other: each is complete, so lines repeat. */
+/** The four ways, in the order of the page. The page shows their code: each is complete, so lines repeat. */
+import * as buyAtOnce from './buy-at-once.ts';
+import * as buyHeld from './buy-held.ts';
 import * as correctables from './correctables.ts';
 import * as plainAwait from './plain-await.ts';
 import type { Buy, Open } from './shop.ts';
-import * as staleWhileRevalidate from './stale-while-revalidate.ts';
 
-export const WAY_NAMES = ['await', 'stale', 'correctables'] as const;
+export const WAY_NAMES = ['await', 'careless', 'careful', 'correctables'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
 
 export interface Way {
@@ -15,6 +16,7 @@ export interface Way {
 
 export const WAYS: Readonly<Record<WayName, Way>> = {
   await: { title: 'Plain await', ...plainAwait },
-  stale: { title: 'Stale-while-revalidate', ...staleWhileRevalidate },
+  careless: { title: 'Stale-while-revalidate, Buy at once', ...buyAtOnce },
+  careful: { title: 'Stale-while-revalidate, Buy held', ...buyHeld },
   correctables: { title: 'Correctables', ...correctables },
 };

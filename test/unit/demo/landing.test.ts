@@ -24,46 +24,69 @@ const bought = (atMs: number, price: number): readonly Step[] => [
   { kind: 'answered', atMs, answer: 'yours' },
 ];
 const STALE = { distanceMs: 150, isStale: true, isLastOne: false, isCut: false };
-const click = (way: WayName, ...steps: readonly Step[]): Click => ({ way, scenario: STALE, beganAt: 0, steps });
+const click = (way: WayName, ...steps: readonly Step[]): Click => ({
+  way,
+  scenario: STALE,
+  beganAt: 0,
+  steps,
+  reads: [],
+});
 
 /** One click that meets an old price of 20 €, each way. */
 const CLICKS = {
   await: click('await', shown(302, 18), ...bought(302, 18)),
-  stale: click('stale', shown(9, 20), ...bought(9, 20), shown(310, 18)),
+  careless: click('careless', shown(9, 20), ...bought(9, 20), shown(310, 18)),
+  careful: click('careful', shown(9, 20, 'confirming'), shown(310, 18, 'confirmed'), ...bought(310, 18)),
   correctables: click(
     'correctables',
     shown(9, 20, 'confirming'),
     shown(155, 18, 'confirming'),
-    shown(305, 18, 'confirmed'),
-    ...bought(305, 18),
+    shown(158, 18, 'confirmed'),
+    ...bought(158, 18),
   ),
 };
+const ROUND = {
+  await: measure(CLICKS.await),
+  careless: measure(CLICKS.careless),
+  careful: measure(CLICKS.careful),
+  correctables: measure(CLICKS.correctables),
+};
 
-test('a stale click → the sentences name what was corrected, and what was bought at a wrong price', () => {
-  const round = {
-    await: measure(CLICKS.await),
-    stale: measure(CLICKS.stale),
-    correctables: measure(CLICKS.correctables),
-  };
-  expect(summarize([round, round], 150)).toEqual({
+test('many clicks → the sentences compare when the page is shown, when Buy is enabled, and wrong sales', () => {
+  expect(summarize([ROUND, ROUND], { ...STALE, isStale: false })).toEqual({
     headline:
-      '2 clicks, 150 ms from the server: usable after 9 ms instead of 302; 2 corrected, 0 bought at a wrong price.',
-    others: 'Plain await is usable after 302 ms. Stale-while-revalidate after 9 ms, but 2 bought at a wrong price.',
+      '2 clicks, 150 ms away: shown after 9 ms instead of 302, Buy enabled after 158 ms instead of 302, 0 wrong sales.',
+    others: 'Stale-while-revalidate enabled Buy after 310 ms. Without holding it, after 9 ms, but 2 wrong sales.',
   });
-  expect(describeClick(round.correctables)).toBe(
-    'usable after 9 ms, price corrected after 155, confirmed after 305, sold at 18 €',
-  );
-  expect(describeClick(round.stale)).toBe('usable after 9 ms, price replaced after 310, sold at 20 €, a wrong price');
 });
 
-test('bars: a wrong early answer is built on in vain; one that looks certain is wrong', () => {
+test('one click after a fault → the headline names the fault', () => {
+  const cut = measure({ ...CLICKS.await, steps: [{ kind: 'failed', during: 'opening', code: 'TIMEOUT', atMs: 1500 }] });
+  expect(summarize([{ ...ROUND, await: cut, correctables: cut }], { ...STALE, isCut: true }).headline).toBe(
+    'No connection: shown never, Buy enabled never, 0 wrong sales.',
+  );
+  expect(summarize([{ ...ROUND, await: cut }], STALE).headline).toBe(
+    'The price just changed: shown after 9 ms instead of never, Buy enabled after 158 ms instead of never, 0 wrong sales.',
+  );
+});
+
+test('a stale click → each way says what was corrected, and what was sold at a wrong price', () => {
+  expect(describeClick(ROUND.correctables)).toBe(
+    'shown after 9 ms, price corrected after 155, Buy enabled after 158, sold at 18 €',
+  );
+  expect(describeClick(ROUND.careless)).toBe(
+    'shown and Buy enabled after 9 ms, price replaced after 310, sold at 20 €, a wrong price',
+  );
+});
+
+test('bars: a wrong early answer is marked; one that looks certain is wrong', () => {
   const kinds = (way: keyof typeof CLICKS): unknown[] =>
     segmentsOf(CLICKS[way], 345).map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs]);
   expect(kinds('await')).toEqual([
     ['waiting', 0, 302],
     ['confirmed', 302, 345],
   ]);
-  expect(kinds('stale')).toEqual([
+  expect(kinds('careless')).toEqual([
     ['waiting', 0, 9],
     ['wrong', 9, 310],
     ['unmarked', 310, 345],
@@ -71,8 +94,8 @@ test('bars: a wrong early answer is built on in vain; one that looks certain is 
   expect(kinds('correctables')).toEqual([
     ['waiting', 0, 9],
     ['wasted', 9, 155],
-    ['early', 155, 305],
-    ['confirmed', 305, 345],
+    ['early', 155, 158],
+    ['confirmed', 158, 345],
   ]);
   expect(ticksOf(345)).toEqual([0, 50, 100, 150, 200, 250, 300]);
 });
@@ -81,19 +104,21 @@ test.each([
   [0, 0],
   [0.15, 3],
   [0.5, 10],
-])('of 20 clicks, a share of %d → %i meet a stale copy', (share, count) => {
-  expect(Array.from({ length: 20 }, (_, n) => isStaleClick(n, share, 20)).filter(Boolean)).toHaveLength(count);
+])('of 20 clicks, a share of %d → %i meet a stale copy, and the last one does not', (share, count) => {
+  const clicks = Array.from({ length: 20 }, (_, n) => isStaleClick(n, share, 20));
+  expect(clicks.filter(Boolean)).toHaveLength(count);
+  expect(clicks.at(-1)).toBe(false);
 });
 
 test('median: of two values in the middle → their mean', () => {
   expect([median([3, 1, 2]), median([4, 1, 2, 3]), median([])]).toEqual([2, 2.5, NaN]);
 });
 
-test('code panes: the files as they are; a line that all three have is not marked', async () => {
-  const { correctables, stale } = await readCode();
+test('code panes: the files as they are; a line that all have is not marked', async () => {
+  const { correctables, careless } = await readCode();
   expect(correctables[0]).toEqual({ text: 'export const open: Open = async (shop, page) => {', differs: false });
-  expect(stale.find(({ text }) => text.includes('cached = await'))?.differs).toBe(true);
-  for (const { text } of [...correctables, ...stale]) expect(text.length, text).toBeLessThanOrEqual(52);
+  expect(careless.find(({ text }) => text.includes('cached = await'))?.differs).toBe(true);
+  for (const { text } of [...correctables, ...careless]) expect(text.length, text).toBeLessThanOrEqual(52);
   expect(toHtml("const a = x < 'b';")).toBe('<i class="word">const</i> a = x &lt; <i class="string">\'b\'</i>;');
 });
 
