@@ -20,8 +20,11 @@ export interface NodePorts {
 /** The field `redLog` of a site's `cluster.json`. */
 export type RedLogAt = (site: Site) => object;
 
+/** The site that orders red operations in the built-in red log. */
+export const LEADER: Site = 'ireland';
+
 /** Selects the built-in red log, in which a site orders red operations. */
-export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: 'ireland' });
+export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: LEADER });
 
 /** The field `partitions` of `cluster.json`: the leader of each red log beside that of `main`. */
 export type Partitions = Readonly<Record<string, { readonly leader: Site }>>;

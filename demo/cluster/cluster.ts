@@ -9,6 +9,7 @@ import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
 import {
   builtInRedLog,
+  LEADER,
   nodeFiles,
   writeClusterFiles,
   type NodePorts,
@@ -37,6 +38,13 @@ export interface ClusterOptions {
 type Ports = Readonly<Record<Site, NodePorts>>;
 type Sites = Readonly<Record<Site, ClusterSite>>;
 
+interface Surroundings {
+  readonly network: Network;
+  readonly guard: Guard;
+  /** The site that orders the sales; absent if etcd does. */
+  readonly leader: Site | undefined;
+}
+
 /** The limit of operations in flight at a site. It is so low that a rush of customers exceeds it. */
 const LIMITS = 'maxInFlight=100';
 
@@ -45,12 +53,14 @@ export class Cluster {
   readonly #ports: Ports;
   readonly #network: Network;
   readonly #guard: Guard;
+  readonly #leader: Site | undefined;
 
-  private constructor(sites: Sites, ports: Ports, { network, guard }: { network: Network; guard: Guard }) {
+  private constructor(sites: Sites, ports: Ports, { network, guard, leader }: Surroundings) {
     this.#sites = sites;
     this.#ports = ports;
     this.#network = network;
     this.#guard = guard;
+    this.#leader = leader;
   }
 
   /**
@@ -79,7 +89,8 @@ export class Cluster {
     const started: ClusterSite[] = [];
     try {
       await writeClusterFiles(directory, { ports, network, redLog, partitions });
-      const cluster = new Cluster(record(createSite), ports, { network, guard });
+      const leader = redLog === builtInRedLog ? LEADER : undefined;
+      const cluster = new Cluster(record(createSite), ports, { network, guard, leader });
       await cluster.#startAll(started);
       return cluster;
     } catch (error) {
@@ -93,7 +104,8 @@ export class Cluster {
   get status(): readonly SiteStatus[] {
     return SITES.map((name) => {
       const { state, isCatchingUp, failure } = this.#sites[name];
-      return { name, state, isCut: this.#network.isCut(name), isCatchingUp, failure };
+      const isLeader = name === this.#leader;
+      return { name, state, isLeader, isCut: this.#network.isCut(name), isCatchingUp, failure };
     });
   }
 

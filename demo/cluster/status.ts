@@ -7,6 +7,8 @@ export type SiteState = 'starting' | 'running' | 'frozen' | 'killed' | 'ended';
 export interface SiteStatus {
   readonly name: Site;
   readonly state: SiteState;
+  /** Whether it orders the sales of all sites: while it is away, no sale is confirmed. */
+  readonly isLeader: boolean;
   /** Whether its links to the other sites are cut, in both directions. */
   readonly isCut: boolean;
   /** Whether it may lack operations that were ordered while it was stopped. */

@@ -54,6 +54,23 @@ describe.skipIf(browser === undefined)(
       expect(visited.errors).toEqual([]);
     });
 
+    test('the site that orders the sales is killed → the page says what waits and what to do, also after a reload', async () => {
+      await using visited = await visit(browser as Browser, `${shop.url}/?tickets=60&pace=60`);
+      const { page } = visited;
+      await page.locator('#purchases tr').nth(5).waitFor(PATIENCE);
+      expect(await page.locator('.node', { hasText: 'orders the sales' }).getAttribute('data-site')).toBe('ireland');
+      await press(page, 'ireland', 'kill');
+      const stall = page.locator('#cluster-stall', { hasText: 'Press “Start again” at Ireland.' });
+      await stall.waitFor(PATIENCE);
+      expect(await stall.textContent()).toMatch(/[1-9]\d* customers? waits? for the confirmed answer/);
+      await page.reload();
+      await stall.waitFor(PATIENCE);
+      await press(page, 'ireland', 'start');
+      await inPhase(page, 'sold-out');
+      expect(await page.locator('#cluster-stall').isHidden()).toBe(true);
+      expect(visited.errors).toEqual([]);
+    });
+
     test('a site is frozen, another cut off → shown, and shown again as running once that is over', async () => {
       const phone = { viewport: { width: 390, height: 800 } };
       await using visited = await visit(browser as Browser, `${shop.url}/?tickets=500&pace=400`, phone);

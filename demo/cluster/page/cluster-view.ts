@@ -5,7 +5,7 @@ import { formatSite } from '../../shared/page/site-names.ts';
 import type { Row } from '../../tickets/page/sale-record.ts';
 import type { TicketShop } from '../../tickets/page/ticket-shop.ts';
 import type { Action, SiteStatus } from '../status.ts';
-import { countsAt, describeStatus, offeredActions } from './site-texts.ts';
+import { countsAt, describeStall, describeStatus, offeredActions } from './site-texts.ts';
 
 const ASK_EVERY_MS = 250;
 const MOVES_MAX = 6;
@@ -16,6 +16,7 @@ type ShowSite = (status: SiteStatus | undefined, rows: readonly Row[]) => void;
 export function clusterView(shop: TicketShop): Show {
   const nodes = byId('nodes', HTMLUListElement);
   const problem = byId('cluster-problem', HTMLParagraphElement);
+  const stall = byId('cluster-stall', HTMLParagraphElement);
   const sites = SITES.map((name) => [name, siteView(shop, name, nodes)] as const);
   const showMoves = movesView();
   let status: readonly SiteStatus[] = [];
@@ -26,6 +27,9 @@ export function clusterView(shop: TicketShop): Show {
         status.find((site) => site.name === name),
         rows,
       );
+    const reason = describeStall(status, rows);
+    stall.hidden = reason === undefined;
+    setText(stall, reason ?? '');
     showMoves(rows);
   };
   const ask = async (): Promise<void> => {
@@ -48,7 +52,8 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
   const retailers = make('p', 'hint', '');
   const failure = make('p', 'bad detail', '');
   const buttons = make('div', 'controls');
-  const item = make('li', 'node', make('h3', '', formatSite(name)), state, counts, retailers, failure, buttons);
+  const role = make('span', 'leader', '');
+  const item = make('li', 'node', make('h3', '', formatSite(name), role), state, counts, retailers, failure, buttons);
   item.dataset['site'] = name;
   state.setAttribute('role', 'status');
   list.append(item);
@@ -66,6 +71,7 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
     const { kind, text } = describeStatus(status);
     item.dataset['state'] = kind;
     setText(state, text);
+    setText(role, status?.isLeader === true ? 'orders the sales' : '');
     const { sold, promised, takenBack } = countsAt(name, rows);
     setText(counts, `${sold} sold · ${promised} got a yes · ${takenBack} taken back`);
     counts.classList.toggle('bad', takenBack > 0);

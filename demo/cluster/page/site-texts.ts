@@ -1,4 +1,5 @@
 /** The texts about a site, and the actions that the page offers. */
+import { formatSite } from '../../shared/page/site-names.ts';
 import type { Row } from '../../tickets/page/sale-record.ts';
 import type { Action, SiteStatus } from '../status.ts';
 
@@ -39,6 +40,20 @@ export function offeredActions(status: SiteStatus | undefined): readonly Offered
       ? { action: 'reconnect', label: 'Reconnect', title: 'Messages pass again', isPossible: true }
       : { action: 'cut', label: 'Cut off', title: 'No messages to or from the other sites', isPossible: isKnown },
   ];
+}
+
+/** Explains why no sale is confirmed, and what to do; `undefined` if the leader can be reached. */
+export function describeStall(sites: readonly SiteStatus[], rows: readonly Row[]): string | undefined {
+  const leader = sites.find(({ isLeader }) => isLeader);
+  if (leader === undefined) return undefined;
+  const { kind, text } = describeStatus(leader);
+  if (kind === 'running') return undefined;
+  const name = formatSite(leader.name);
+  const waiting = rows.filter(({ finalItem, failure }) => finalItem === undefined && failure === undefined).length;
+  const who = waiting === 1 ? '1 customer waits' : `${waiting} customers wait`;
+  const cure = offeredActions(leader).find(({ action }) => ['start', 'continue', 'reconnect'].includes(action));
+  const advice = cure === undefined ? 'It goes on in a moment.' : `Press “${cure.label}” at ${name}.`;
+  return `${name} orders the sales of all sites, and is ${text}: no purchase is confirmed, and no sale can begin. ${who} for the confirmed answer. ${advice}`;
 }
 
 export interface SiteCounts {

@@ -188,18 +188,35 @@ export class TicketShop {
   }
 
   /** Opens the event, unless it is open. Resolves when every reachable site has its tickets. */
-  async #openEvent(
-    sale: OpenSale,
-    { reachable, sites }: Backend,
-  ): Promise<{ readonly shop: Site['shop']; readonly stock: number }> {
+  async #openEvent(sale: OpenSale, backend: Backend): Promise<{ readonly shop: Site['shop']; readonly stock: number }> {
     const { tickets } = this.settings;
+    const { reachable, sites } = backend;
     const { shop } = reachable[0] ?? (sites[0] as Site);
     const opened = [sale.event, sale.baselineEvent].map((event) =>
-      retry(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
+      this.#whenOrdered(sale, backend, () => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
     );
     const [event] = await Promise.all(opened);
-    await Promise.all(reachable.map((site) => retry(() => site.shop.invokeStrong(peek(sale.event)))));
+    const peeked = reachable.map((site) =>
+      this.#whenOrdered(sale, backend, () => site.shop.invokeStrong(peek(sale.event))),
+    );
+    await Promise.all(peeked);
     return { shop, stock: event?.tickets ?? tickets };
+  }
+
+  /**
+   * Repeats what may not have been done, because the site that orders the sales is away. To open an event twice is the
+   * same as to open it once.
+   */
+  async #whenOrdered<T>(sale: OpenSale, backend: Backend, attempt: () => PromiseLike<T>): Promise<T> {
+    const { signal } = sale.stop;
+    for (;;) {
+      try {
+        return await retry(attempt);
+      } catch (failure) {
+        if (!isPassing(failure) || backend.reachable.length === 0 || signal.aborted) throw failure;
+        await pause(RECOVERY_PAUSE_MS, signal);
+      }
+    }
   }
 
   async #stock(sale: OpenSale, backend: Backend): Promise<void> {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   node.on('connection', (socket, { url, headers }) => socket.send(`${url} ${headers.origin ?? 'no origin'}`));
   await new Promise((resolve) => node.once('listening', resolve));
   const cluster = {
-    status: [{ name: 'ireland', state: 'running', isCut: false, isCatchingUp: false }],
+    status: [{ name: 'ireland', state: 'running', isLeader: true, isCut: false, isCatchingUp: false }],
     clientPort: () => (node.address() as AddressInfo).port,
     act: async (site: string, action: string) => void done.push(`${site} ${action}`),
   } as unknown as Cluster;
@@ -34,7 +34,9 @@ function post(path: string, headers: Record<string, string> = {}): Promise<Respo
 
 test('GET /cluster → the sites as they are', async () => {
   const answer = (await (await fetch(`${server.url}/cluster`)).json()) as { sites: unknown };
-  expect(answer.sites).toEqual([{ name: 'ireland', state: 'running', isCut: false, isCatchingUp: false }]);
+  expect(answer.sites).toEqual([
+    { name: 'ireland', state: 'running', isLeader: true, isCut: false, isCatchingUp: false },
+  ]);
 });
 
 test('POST /cluster/SITE/ACTION → it is done; an unknown one → the reply lists the known ones', async () => {
