@@ -106,7 +106,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await context.close();
   });
 
-  test('no other customer buys → the stock that the customer sees falls by each purchase, to the last one', async () => {
+  test('no other customer buys → the stock that the customer sees falls by each purchase, to the last one, after which nothing can be bought', async () => {
     const { context, page } = await openShop({});
     await openConcert(page, 'Mina');
     for (let left = Number.parseInt((await page.textContent('.stock')) ?? '', 10); left > 0; left--) {
@@ -115,8 +115,8 @@ describe.skipIf(browser === undefined)(subject, () => {
       const stock = left === 1 ? 'Sold out' : `${left - 1} ticket`;
       await page.locator('.stock[data-certainty="certain"]', { hasText: stock }).waitFor();
     }
-    await page.click('.buy:enabled');
-    await page.locator('[data-answer="no"]').waitFor();
+    await page.locator('.buy:disabled', { hasText: 'Sold out' }).waitFor();
+    expect(await page.locator('[data-answer="yes"]').isVisible()).toBe(true);
     await context.close();
   });
 

@@ -1,5 +1,5 @@
 /** The pages: the program, and one concert. */
-import { usePrefetch } from 'correctables/react';
+import { useCorrectable, usePrefetch } from 'correctables/react';
 import { startTransition, Suspense, useState } from 'react';
 import { concerts, THRESHOLD, type Concert } from './concerts.ts';
 import { shop } from './contract.ts';
@@ -75,12 +75,22 @@ function ConcertPage({ concert, onBack }: { concert: Concert; onBack: () => void
             {concert.place} · {concert.date}
           </p>
           <Suspense fallback={<p className="stock">…</p>}>
-            <TicketsLeft concert={concert.id} />
+            <Offer concert={concert.id} />
           </Suspense>
-          <Purchase concert={concert.id} />
         </div>
       </div>
     </article>
+  );
+}
+
+/** The stock, and the button. Only a final view of the stock can say that nothing is left. */
+function Offer({ concert }: { concert: string }) {
+  const { value, final, error } = useCorrectable(shop.ticketsLeft({ concert }));
+  return (
+    <>
+      <TicketsLeft value={value} final={final} error={error} />
+      <Purchase concert={concert} isSoldOut={final && value === 0} />
+    </>
   );
 }
 

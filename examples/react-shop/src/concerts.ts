@@ -23,7 +23,7 @@ export const concerts: readonly Concert[] = [
     artist: 'The North Quartet',
     place: 'Old Observatory',
     date: 'Sat 5 December, 19:30',
-    tickets: 24,
+    tickets: 30,
     poster: ['#0f766e', '#2563eb'],
   },
   {

@@ -23,7 +23,7 @@ function toAnswer({ value, final, pending, error }: Sale): Answer {
   return pending ? 'wait' : 'none';
 }
 
-export function Purchase({ concert }: { concert: string }) {
+export function Purchase({ concert, isSoldOut }: { concert: string; isSoldOut: boolean }) {
   const [buy, sale] = useOperation((id: string) => shop.buy({ concert: id }));
   const answer = toAnswer(sale);
   const times = useTimes(answer, sale.final);
@@ -32,13 +32,13 @@ export function Purchase({ concert }: { concert: string }) {
       <button
         className="buy"
         type="button"
-        disabled={answer === 'wait'}
+        disabled={answer === 'wait' || isSoldOut}
         onClick={() => {
           times.start();
           void buy(concert).catch(() => {}); // the state has the error
         }}
       >
-        {answer === 'wait' ? 'Asking all sites …' : 'Buy a ticket'}
+        {answer === 'wait' ? 'Asking all sites …' : isSoldOut ? 'Sold out' : 'Buy a ticket'}
       </button>
       <div className="answer" role="status" data-answer={answer} data-final={sale.final}>
         {answer === 'yes' && (

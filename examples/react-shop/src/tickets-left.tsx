@@ -1,9 +1,13 @@
 /** How many tickets are left: at once what the nearest site knows, then what is true everywhere. */
-import { useCorrectable } from 'correctables/react';
-import { shop } from './contract.ts';
+import type { CorrectableError } from 'correctables';
 
-export function TicketsLeft({ concert }: { concert: string }) {
-  const { value, final, error } = useCorrectable(shop.ticketsLeft({ concert }));
+export interface Stock {
+  readonly value: number | undefined;
+  readonly final: boolean;
+  readonly error: CorrectableError | undefined;
+}
+
+export function TicketsLeft({ value, final, error }: Stock) {
   const certainty = error ? 'not current' : final ? 'certain' : 'probably';
   return (
     <p className="stock" data-certainty={certainty}>
