@@ -29,7 +29,7 @@ const SERVERS = {
   tickets: {
     open: () => startShop({ port: 0, wan: 'none' }),
     paths: ['/nowhere'],
-    act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5&autostart=1'],
+    act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5'],
   },
   bank: {
     open: () => startBank({ port: 0 }),

@@ -5,7 +5,7 @@ import { startShop } from '../../demo/tickets/server.ts';
 import { openBrowser } from './support/browser.ts';
 import { visit, type Visit } from './tickets-page-visit.ts';
 
-/** Opens the page of the shop, or of another one at `at`. A sale starts by itself unless the query has `autostart`. */
+/** Opens the page of the shop, or of another one at `at`. A sale starts by itself unless the query has `autostart=0`. */
 export type Open = (
   query: string,
   options?: BrowserContextOptions,
@@ -28,12 +28,7 @@ export async function describeShop(name: string, tests: (open: Open) => void): P
     });
 
     tests((query, options, { at = shop.url, prepare } = {}) =>
-      visit(
-        browser as Browser,
-        `${at}/${query.includes('autostart') ? query : `${query}&autostart=1`}`,
-        options,
-        prepare,
-      ),
+      visit(browser as Browser, `${at}/${query}`, options, prepare),
     );
   });
 }

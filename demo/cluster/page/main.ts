@@ -4,7 +4,7 @@ import { clusterView } from './cluster-view.ts';
 import { openClusterSites } from './sites.ts';
 
 /** The default settings: sales are slow enough to kill a site in the middle of one. */
-const DEFAULTS = { pace: '250', compare: '0', autostart: '1' };
+const DEFAULTS = { pace: '250', compare: '0' };
 
 const query = new URLSearchParams({ ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(location.search)) });
 await openShopPage({ query, openSites: openClusterSites, view: clusterView });

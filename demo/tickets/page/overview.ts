@@ -15,8 +15,12 @@ const COUNTS: readonly {
   readonly meaning: string;
   readonly faulty?: true;
 }[] = [
-  { name: 'confirmed', label: 'got a yes', meaning: 'Customers who got a yes' },
-  { name: 'confirmedEarly', label: 'early', meaning: 'Customers who got a yes on the early answer' },
+  {
+    name: 'confirmed',
+    label: 'got a yes',
+    meaning: 'Customers who got a yes, on the early or on the confirmed answer',
+  },
+  { name: 'confirmedEarly', label: 'of them early', meaning: 'Customers who got a yes on the early answer' },
   {
     name: 'revoked',
     label: 'taken back',
@@ -88,6 +92,11 @@ function explain(threshold: number): void {
     threshold === 0
       ? 'There is no threshold now, so the last customers may get a yes that is taken back.'
       : `For the last ${threshold} the shop waits for the confirmed answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
+  const watch =
+    threshold === 0
+      ? 'every customer gets a yes on the early answer, at once. Nobody waits for the confirmed answer, so for the last tickets some yes may be taken back.'
+      : `while more than ${threshold} tickets are left, customers get a yes on the early answer, at once. For the last ${threshold} they wait for the confirmed answer, so that no yes is taken back.`;
+  setText(byId('watch', HTMLParagraphElement), `What to watch: ${watch}`);
   setText(byId('above-threshold', HTMLSpanElement), above);
   setText(byId('below-threshold', HTMLSpanElement), below);
 }

@@ -1,6 +1,6 @@
 /**
  * The settings of the page, which its address sets first:
- * `?tickets=60&threshold=20&pace=5&retailers=frankfurt,ireland,virginia,frankfurt&compare=0&sales=5&event=concert&autostart=1`.
+ * `?tickets=60&threshold=20&pace=5&retailers=frankfurt,ireland,virginia,frankfurt&compare=0&sales=5&event=concert&autostart=0`.
  */
 import { CorrectableError } from 'correctables';
 import { TICKETS_MAX } from '../contract.ts';
@@ -25,7 +25,7 @@ export interface Settings {
   readonly sales: number;
   /** The event whose tickets are sold. All pages that name it share it. Default: a new event of this page */
   readonly event: string | undefined;
-  /** Whether the sale starts by itself. */
+  /** Whether the sale starts by itself. Default: true */
   readonly autostart: boolean;
 }
 
@@ -43,7 +43,7 @@ export function settingsFrom(query: URLSearchParams): Settings {
     compare: query.get('compare') !== '0',
     sales: readInteger(query, 'sales', { fallback: 1, min: 1, max: SALES_MAX }),
     event: eventName(query),
-    autostart: query.get('autostart') === '1',
+    autostart: query.get('autostart') !== '0',
   };
 }
 
@@ -51,7 +51,6 @@ export function settingsFrom(query: URLSearchParams): Settings {
 export function inviteTo(event: string, { retailers, threshold, paceMs, tickets }: Settings): string {
   const query = new URLSearchParams({ event, tickets: String(tickets), retailers: retailers.join(',') });
   query.set('threshold', String(threshold));
-  query.set('autostart', '1');
   query.set('pace', String(paceMs));
   return `?${query.toString()}`;
 }

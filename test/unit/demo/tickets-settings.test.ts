@@ -13,13 +13,13 @@ test('settings: an empty address → the documented defaults', () => {
     compare: true,
     sales: 1,
     event: undefined,
-    autostart: false,
+    autostart: true,
   });
 });
 
 test('settings: everything given → taken', () => {
   const query =
-    'tickets=60&threshold=0&pace=5&retailers=frankfurt,ireland&compare=0&sales=5&event=concert-7&autostart=1';
+    'tickets=60&threshold=0&pace=5&retailers=frankfurt,ireland&compare=0&sales=5&event=concert-7&autostart=0';
   expect(read(query)).toEqual({
     tickets: 60,
     threshold: 0,
@@ -28,7 +28,7 @@ test('settings: everything given → taken', () => {
     compare: false,
     sales: 5,
     event: 'concert-7',
-    autostart: true,
+    autostart: false,
   });
 });
 
