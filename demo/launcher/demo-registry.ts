@@ -1,9 +1,21 @@
 /** Demos that start when a visitor first opens them, and close together. */
 import type { Demo, RunningDemo } from './demos.ts';
 
+/** What a visitor of a demo meets now. */
+export type DemoState =
+  | { readonly kind: 'running'; readonly url: string }
+  | { readonly kind: 'starting'; readonly forMs: number }
+  | { readonly kind: 'failed'; readonly failure: unknown };
+
+/** A start that takes longer than this is shown. */
+const SHOWN_AFTER_MS = 400;
+
 export class DemoRegistry {
   readonly demos: readonly Demo[];
   readonly #running = new Map<string, Promise<RunningDemo>>();
+  readonly #startedAt = new Map<string, number>();
+  /** Why the latest start of a demo has failed, until a visitor has seen it. */
+  readonly #failures = new Map<string, unknown>();
   #closed = false;
 
   constructor(demos: readonly Demo[]) {
@@ -24,9 +36,31 @@ export class DemoRegistry {
     if (running === undefined) {
       running = demo.start();
       this.#running.set(demo.name, running);
-      running.catch(() => this.#running.delete(demo.name));
+      this.#startedAt.set(demo.name, performance.now());
+      running.catch((failure: unknown) => {
+        this.#running.delete(demo.name);
+        this.#failures.set(demo.name, failure);
+      });
     }
     return (await running).url;
+  }
+
+  /**
+   * Starts the demo if it is not running, and returns soon. A failure is returned once: then the next call starts the
+   * demo again.
+   */
+  async openSoon(demo: Demo): Promise<DemoState> {
+    if (!this.#failures.has(demo.name)) {
+      const soon = new Promise<undefined>((resolve) => setTimeout(resolve, SHOWN_AFTER_MS, undefined));
+      const url = await Promise.race([this.open(demo), soon]).catch(() => undefined);
+      if (url !== undefined) return { kind: 'running', url };
+    }
+    if (!this.#failures.has(demo.name)) {
+      return { kind: 'starting', forMs: performance.now() - (this.#startedAt.get(demo.name) ?? 0) };
+    }
+    const failure = this.#failures.get(demo.name);
+    this.#failures.delete(demo.name);
+    return { kind: 'failed', failure };
   }
 
   /** Closes all running demos, including those that are being started. */

@@ -62,6 +62,22 @@ export function failurePage(demo: Demo, failure: unknown): string {
   );
 }
 
+/** The page that is shown while a demo starts. The browser loads it again until the demo is there. */
+export function startingPage(demo: Demo, forMs: number): string {
+  return page(
+    `${demo.title} is starting`,
+    `
+    <main class="starting">
+      <div role="status">
+        <h1>${text(demo.title)} is starting…</h1>
+        <p>It builds its page and starts its sites on this machine, for ${(forMs / 1000).toFixed(0)} s so far. The first start takes longest. This page goes on by itself.</p>
+      </div>
+      <p class="quiet">${text(demo.about)}</p>
+      <p><a href="/">Back to the start page</a></p>
+    </main>`,
+  );
+}
+
 /** The page for an unknown address. */
 export function nowherePage(): string {
   return page('Not here', '\n    <main><h1>There is nothing here</h1><p><a href="/">To the demos</a></p></main>');

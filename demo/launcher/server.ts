@@ -14,10 +14,12 @@ import { answerCheckoutFile, answerSitePage } from './checkout-files.ts';
 import { formatCode } from './demo-code.ts';
 import type { Demo } from './demos.ts';
 import { DemoRegistry } from './demo-registry.ts';
-import { addressOf, demoCards, demoLinks, failurePage, nowherePage, withDemoLinks } from './page.ts';
+import { addressOf, demoCards, demoLinks, failurePage, nowherePage, startingPage, withDemoLinks } from './page.ts';
 import { forwardRequest, forwardUpgrade } from './proxy.ts';
 
 const HOST = '127.0.0.1';
+/** The pause after which a browser asks again for a demo that starts, in seconds. */
+const REFRESH_S = 1;
 
 export interface LauncherOptions {
   /** The port on the loopback interface; 0 for any free port. */
@@ -81,6 +83,15 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(body);
     };
     if (demo !== undefined) {
+      if (isVisit(request, path)) {
+        const state = await registry.openSoon(demo);
+        if (state.kind !== 'running') setPageHeaders(response);
+        if (state.kind === 'failed') return answerHtml(500, failurePage(demo, state.failure));
+        if (state.kind === 'starting') {
+          response.setHeader('refresh', String(REFRESH_S));
+          return answerHtml(200, startingPage(demo, state.forMs));
+        }
+      }
       try {
         const editPage = async (page: string): Promise<string> =>
           withDemoLinks(page, demoLinks(demos, demo), demo.code && (await formatCode(demo.code)));
@@ -96,6 +107,11 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
     if (files.has(path.slice(1))) return answerFile(request, response);
     if (!(await answerCheckoutFile(path, response))) answerHtml(404, nowherePage());
   };
+}
+
+/** Whether a person opens the page of a demo. Programs wait for the demo itself. */
+function isVisit({ method, headers }: IncomingMessage, path: string): boolean {
+  return method === 'GET' && /^\/(?:\?|$)/.test(path) && headers.accept?.includes('text/html') === true;
 }
 
 async function upgrade(registry: DemoRegistry, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {

@@ -1,5 +1,6 @@
 /** The launcher as a person meets it: its program, its start page in a real browser, and demos below its address. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { EventEmitter, once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -160,7 +161,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Ticket shop' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Ticket shop' }).waitFor();
-    await page.locator('#status[data-phase="ready"]').waitFor();
+    await page.locator('#status[data-phase="selling"]').waitFor();
     expect(page.url()).toBe(`${launcher.url}/tickets/`);
     const links = await page.getByRole('navigation').getByRole('link').allTextContents();
     expect(links).toEqual(['correctables', ...demos.map(({ title }) => title), 'Docs', 'Source']);
@@ -190,6 +191,24 @@ describe.skipIf(browser === undefined)(subject, () => {
     await visit.page.getByRole('link', { name: 'Try again' }).click();
     await visit.page.getByText('no <b>luck</b>').waitFor();
     expect(tries).toBe(2);
+  });
+
+  test('a demo that takes long to start → the page says so at once, and goes on by itself', async () => {
+    const demo = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>There</h1>'));
+    await once(demo.listen(0, '127.0.0.1'), 'listening');
+    const start = new EventEmitter();
+    const slow = demoOf('Slow demo', async () => {
+      await once(start, 'now');
+      return { url: `http://127.0.0.1:${(demo.address() as AddressInfo).port}`, close: async () => {} };
+    });
+    await using launcher = disposable(await startLauncher({ port: 0, demos: [slow] }));
+    await using visit = await visitOf(`${launcher.value.url}/demo/`);
+    await visit.page.getByRole('heading', { name: 'Slow demo is starting…' }).waitFor();
+    expect(await accessibilityFaults(visit.page)).toEqual([]);
+    start.emit('now');
+    await visit.page.getByRole('heading', { name: 'There' }).waitFor();
+    demo.close();
+    demo.closeAllConnections();
   });
 
   test.each([
