@@ -4,6 +4,7 @@
  */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { followState } from '../../shared/page/follow-state.ts';
+import { getAxisEnd } from './axis.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './state.ts';
 import { formatHeadline, formatSeconds } from './texts.ts';
 
@@ -39,7 +40,9 @@ function killRow(item: Kill, n: number): HTMLElement {
 }
 
 function drawTape({ nowMs, spans, kills }: KillState): void {
-  const most = Math.max(1, ...spans);
+  const most = getAxisEnd(Math.max(...spans, 10));
+  setText(byId('most', HTMLSpanElement), String(most));
+  setText(byId('half', HTMLSpanElement), String(most / 2));
   const startMs = Math.floor(nowMs / SPAN_MS) * SPAN_MS - SHOWN_MS;
   const place = (ms: number): string => `${((100 * (ms - startMs)) / SHOWN_MS).toFixed(2)}%`;
   const bars = spans.map((height, n) => {
