@@ -5,6 +5,7 @@ import type { OperationRegistry } from 'correctables/contract';
 import { redblue, type ConnectionState } from 'correctables/bindings/redblue';
 import type { Application, Way } from '../speculation/application.ts';
 import type { About } from './about.ts';
+import { holdReads } from './held-reads.ts';
 import { Trace } from './trace.ts';
 
 /** The phase of the page. `misspeculated` is delivered too, at the second attempt. */
@@ -52,6 +53,8 @@ type Traces = Partial<Record<Way, Trace>>;
 interface Stand<T> {
   readonly site: string;
   readonly store: AnyClient;
+  /** Holds the confirmed read of the references until they have been changed. */
+  readonly holdUntil: (change: Promise<void> | undefined) => void;
   /** Fulfilled once the site has accepted the page. */
   readonly ready: Promise<void>;
   readonly ways: Readonly<Record<Way, Application<T>>>;
@@ -169,7 +172,8 @@ export class Race<T> {
       if (this.#stand?.store === store) this.#note(state, reason);
     };
     const binding = redblue(this.#application.contract, { url, onStateChange });
-    const store = createClient(binding, { timeoutMs: PATIENCE_MS });
+    const held = holdReads(binding);
+    const store = createClient(held.binding, { timeoutMs: PATIENCE_MS });
     const traces: Traces = {};
     const open = (way: Way): Application<T> =>
       this.#application.open(
@@ -178,7 +182,7 @@ export class Race<T> {
         this.#about,
       );
     const ways = { baseline: open('baseline'), correctable: open('correctable') };
-    return { site, store, ready: binding.ready, ways, traces };
+    return { site, store, holdUntil: held.holdUntil, ready: binding.ready, ways, traces };
   }
 
   #note(state: ConnectionState, reason: CorrectableError | undefined): void {
@@ -234,15 +238,17 @@ interface Served<T> {
 }
 
 /** Begins a request on both ways at once. */
-function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolean): Served<T> {
+function serve<T>({ ways, traces, holdUntil }: Stand<T>, user: number, change: boolean): Served<T> {
   const changes: PromiseLike<void>[] = [];
   const throwIn = async (): Promise<void> => {
     await ways.correctable.change(user, Math.random);
     for (const trace of [baseline, correctable]) trace.changedMs = trace.nowMs();
   };
+  let release = (): void => {};
+  holdUntil(change ? new Promise<void>((resolve) => (release = resolve)) : undefined);
   const baseline = new Trace('baseline');
   const correctable = new Trace('correctable', () => {
-    if (change) changes.push(throwIn());
+    if (change) changes.push(throwIn().finally(() => release()));
   });
   Object.assign(traces, { baseline, correctable });
   const items: Partial<Record<Way, readonly T[]>> = {};
