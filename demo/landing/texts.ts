@@ -79,8 +79,8 @@ export function describe(measures: Measures): string {
 
 function describeSale({ answer, pressed, wrongSale }: Measures): readonly string[] {
   if (wrongSale === 'wrong price') return [`sold at ${pressed?.price} €, a wrong price`];
-  if (wrongSale === 'taken back') return ['said “Yours”, then took it back'];
-  if (wrongSale === 'never sold') return ['said “Yours”, but sold nothing'];
+  if (wrongSale === 'taken back') return ['showed “Yours”, then took it back'];
+  if (wrongSale === 'never sold') return ['showed “Yours”, but sold nothing'];
   if (answer === 'yours') return [`sold at ${pressed?.price} €`];
   return answer === 'sold out' ? ['sold out'] : [];
 }

@@ -111,7 +111,7 @@ describe.skipIf(browser === undefined)(subject, () => {
       answers: ['Sold out.', '“Yours” taken back: sold out.', 'Sold out.', 'Sold out.'],
       outcomes: [
         'Shown and Buy enabled N, sold out.',
-        'Shown and Buy enabled N, said “Yours”, then took it back.',
+        'Shown and Buy enabled N, showed “Yours”, then took it back.',
         'Shown N, Buy enabled N, sold out.',
         'Shown N, Buy enabled N, sold out.',
       ],
@@ -122,7 +122,7 @@ describe.skipIf(browser === undefined)(subject, () => {
       answers: ['', '“Yours” was never sold.', '', ''],
       outcomes: [
         'Showed nothing, Buy never enabled.',
-        'Shown and Buy enabled N, said “Yours”, but sold nothing.',
+        'Shown and Buy enabled N, showed “Yours”, but sold nothing.',
         'Shown N, Buy never enabled.',
         'Shown N, Buy never enabled.',
       ],

@@ -94,7 +94,7 @@ function explain(threshold: number): void {
       : `For the last ${threshold} the shop waits for the confirmed answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
   const watch =
     threshold === 0
-      ? 'every customer gets a yes on the early answer, at once. Nobody waits for the confirmed answer, so for the last tickets some yes may be taken back.'
+      ? 'every customer gets a yes on the early answer, at once. For the last tickets, some yes may be taken back.'
       : `while more than ${threshold} tickets are left, customers get a yes on the early answer, at once. For the last ${threshold} they wait for the confirmed answer, so that no yes is taken back.`;
   setText(byId('watch', HTMLParagraphElement), `What to watch: ${watch}`);
   setText(byId('above-threshold', HTMLSpanElement), above);
