@@ -14,10 +14,9 @@ test('a change after the early answer → it is in the confirmed answers of all 
 
   const strong = store.invokeStrong(get('references'));
   const views: unknown[] = [];
-  const early = store.invoke(get('references')).onUpdate(async (value) => {
+  const early = store.invoke(get('references')).onUpdate((value) => {
     views.push(value);
-    await store.invoke(put('references', 'new'));
-    release();
+    void store.invoke(put('references', 'new')).onFinal(release);
   });
   expect([await early, await strong, views]).toEqual(['new', 'new', ['old']]);
 
