@@ -18,7 +18,7 @@ export function demoCards(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
   );
   return `<section class="more" aria-labelledby="more-title">
         <h2 id="more-title">See it on three sites</h2>
-        <p class="quiet">Sites such as Ireland, Frankfurt and Virginia, with the delays of a wide area between them, all on this machine. A demo starts when it is first opened, which takes a few seconds.</p>
+        <p class="quiet">Sites such as Ireland, Frankfurt and Virginia, with the delays of a wide area between them, all on this machine. A demo starts when it is first opened, which takes a few seconds. A shop made with React is an example of its own: <code>npm run example -- react-shop</code>.</p>
         <ul class="cards">${cards.join('')}
         </ul>
       </section>`;
