@@ -32,6 +32,8 @@ export interface SimulatedPartitions {
   count(operation: AnyOperation): void;
   /** Returns the options of a site, from the origins of the first sites. */
   createOptions(origins: Origins): Pick<SiteOptions, 'partitions' | 'redLogs'>;
+  /** Returns the leaders of all red logs, from the place of that of `main`. */
+  findLeaders(origins: Origins, mainLeader: number): readonly Origin[];
 }
 
 /**
@@ -54,6 +56,15 @@ export function drawPartitions(
   const counts: Record<string, number> =
     most === 1 ? {} : { [APPLIED]: 0, 'red logs beside main': count };
   const placeSeeds = names.map(() => random.between(0, 1e9));
+  const createOptions: SimulatedPartitions['createOptions'] = (origins) =>
+    most === 1
+      ? {}
+      : {
+          partitions,
+          redLogs: placeSeeds.map((placeSeed) =>
+            drawPlace(new Random(placeSeed), origins, options),
+          ),
+        };
   return {
     createOrigins: () => createOrigins(siteCount, names),
     partitions,
@@ -62,15 +73,12 @@ export function drawPartitions(
       if (isRed(operation) && operation.partition !== undefined)
         counts[APPLIED] = (counts[APPLIED] ?? 0) + 1;
     },
-    createOptions: (origins) =>
-      most === 1
-        ? {}
-        : {
-            partitions,
-            redLogs: placeSeeds.map((placeSeed) =>
-              drawPlace(new Random(placeSeed), origins, options),
-            ),
-          },
+    createOptions,
+    findLeaders: (origins, mainLeader) => {
+      const { redLogs = [] } = createOptions(origins);
+      const leader = origins.sites[mainLeader] as Origin;
+      return [leader, ...redLogs.map((log) => log.leader)];
+    },
   };
 }
 

@@ -29,7 +29,6 @@ import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import {
   isNodeMessage,
   type Envelope,
-  type RejectedMessageError,
 } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
@@ -45,6 +44,11 @@ import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
+import {
+  connectLogs,
+  countHarmless,
+  failOnRejection,
+} from './site-messages.ts';
 import type { Timeline } from './timeline.ts';
 
 const TICK_MS = 25;
@@ -180,28 +184,17 @@ export class SimulatedSite {
       this.clock.wallMs,
     );
     this.machine = machine;
-    this.#servers = this.#connectLogs(machine);
+    this.#servers = connectLogs(
+      machine,
+      this.#options.connect,
+      (reply, partition) =>
+        this.#input((current) => {
+          const { wallMs } = this.clock;
+          current.onReply(reply, timeline.nowMs, wallMs, partition);
+        }, machine),
+    );
     this.#attach(storage, machine);
     this.#applyOutputs();
-  }
-
-  #connectLogs(machine: SiteMachine): readonly ServerConnection[] {
-    const { connect, timeline } = this.#options;
-    if (connect === undefined) return [];
-    return machine.redLogs.nodes.map((_, partition) =>
-      connect((reply) =>
-        this.#input(
-          (current) =>
-            current.onReply(
-              reply,
-              timeline.nowMs,
-              this.clock.wallMs,
-              partition,
-            ),
-          machine,
-        ),
-      ),
-    );
   }
 
   /** Connects the storage with the machine that it stores. */
@@ -618,21 +611,4 @@ export class SimulatedSite {
       this.#planTick();
     });
   }
-}
-
-/**
- * Every message must be accepted, except those that a restart has made late.
- */
-function failOnRejection({ message }: RejectedMessageError): never {
-  throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
-}
-
-/**
- * Returns the number of correct messages that were not accepted because they
- * were late, too early, or without room.
- */
-function countHarmless({
-  rejections: { term, start, origin, room },
-}: SiteMachine): number {
-  return term + start + origin + room;
 }

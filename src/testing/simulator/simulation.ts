@@ -17,6 +17,7 @@ import {
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import {
   PropertyViolation,
+  isPipelined,
   isRed,
   assertProperty,
   type AnyOperation,
@@ -216,15 +217,11 @@ export class Simulation {
   }
 
   #createClusterContext(): ClusterContext {
-    const { redLogs } = this.#partitions.createOptions(this.#origins);
     return {
       options: this.#options,
       timeline: this.#timeline,
       sites: this.#sites,
-      leaders: [
-        this.#origins.sites[LEADER] as Origin,
-        ...(redLogs ?? []).map(({ leader }) => leader),
-      ],
+      leaders: this.#partitions.findLeaders(this.#origins, LEADER),
       createSite: this.#replacements.createSite ?? createSiteFromShared,
       mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,
       isHealed: () => this.#isHealed,
@@ -513,14 +510,6 @@ export class Simulation {
       ...(violation === undefined ? {} : { violation }),
     };
   }
-}
-
-/**
- * Returns whether the operation was executed on the state that its site had
- * only proposed.
- */
-function isPipelined(operation: AnyOperation): boolean {
-  return isRed(operation) && operation.dependencies !== undefined;
 }
 
 /**

@@ -108,11 +108,7 @@ export class ClusterNode {
       rules: RULES_VERSION,
       service: describeService(service, partitions.count > 1),
     };
-    this.#origins = loadOrigins(
-      undefined,
-      this.#directory.founders,
-      partitions,
-    );
+    this.#origins = this.#loadOrigins(undefined);
     this.#lifecycle = this.#createLifecycle();
     this.#follower = this.#createFollower();
     this.#requests = new NodeRequests(this.#createRequestedNode());
@@ -398,13 +394,13 @@ export class ClusterNode {
     });
   }
 
+  #loadOrigins(checkpoint: Parameters<typeof loadOrigins>[0]): Origins {
+    const { partitions } = this.#resources;
+    return loadOrigins(checkpoint, this.#directory.founders, partitions);
+  }
+
   #createSite(storage: DurableStorage, isConfirmed: boolean): RunningSite {
-    const { founders } = this.#directory;
-    this.#origins = loadOrigins(
-      storage.stored.checkpoint,
-      founders,
-      this.#resources.partitions,
-    );
+    this.#origins = this.#loadOrigins(storage.stored.checkpoint);
     return createClusterSite({
       service: this.#service,
       options: this.#options,

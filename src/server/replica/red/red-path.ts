@@ -39,7 +39,6 @@ import type { ReplyOrError } from '../../records/reply.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
-import type { HoldTable } from './order/hold-table.ts';
 import { RedOrder } from './order/red-order.ts';
 import {
   isClientFull,
@@ -47,7 +46,10 @@ import {
   shareLimits,
 } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
-import { GlobalRequests } from './requests/global-requests.ts';
+import {
+  GlobalRequests,
+  type GlobalParts,
+} from './requests/global-requests.ts';
 import { PartitionReads } from './requests/partition-reads.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
@@ -70,9 +72,7 @@ export interface PartitionFactories {
   readonly createOrder?: (partition: number) => RedOrder;
   readonly createPipeline?: () => Pipeline;
   /** Creates the part that all partitions share, if there are several. */
-  readonly createGlobals?: (
-    ...parts: [ReplicaCore, readonly HoldTable[], readonly RedAdmission[]]
-  ) => GlobalRequests;
+  readonly createGlobals?: (...parts: GlobalParts) => GlobalRequests;
 }
 
 export class RedPath {
@@ -112,11 +112,10 @@ export class RedPath {
       () => new ThrottledRequests(options.service, options.origins, share),
     );
     this.#reads = partitions.map((partition) => new StrongReads(partition));
-    const limits = shareLimits(options, share);
     this.admissions = partitions.map(
       (partition) =>
         new RedAdmission(
-          limits,
+          shareLimits(options, share),
           this.#requests.countsOf(partition),
           this.#reads[partition] as StrongReads,
           this.#throttled[partition] as ThrottledRequests,
@@ -142,9 +141,8 @@ export class RedPath {
       },
       (request) => this.close(request),
     );
-    this.#outcomeWaiters = new OutcomeWaiters((...reply) =>
-      core.reply(...reply),
-    );
+    const reply: ReplicaCore['reply'] = (...parts) => core.reply(...parts);
+    this.#outcomeWaiters = new OutcomeWaiters(reply);
   }
 
   /** The red log of `main`. */

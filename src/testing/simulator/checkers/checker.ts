@@ -21,6 +21,14 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
 }
 
 /**
+ * Returns whether the operation was executed on the state that its site had
+ * only proposed.
+ */
+export function isPipelined(operation: AnyOperation): boolean {
+  return isRed(operation) && operation.dependencies !== undefined;
+}
+
+/**
  * Returns the name of one execution of a red operation. A clock is not enough:
  * after a crash, a stamp may be used again.
  */

@@ -43,6 +43,13 @@ interface WaitingRequest {
   readonly atMs: number;
 }
 
+/** What the red logs of a site share with its globals. */
+export type GlobalParts = [
+  core: ReplicaCore,
+  tables: readonly HoldTable[],
+  admissions: readonly RedAdmission[],
+];
+
 export class GlobalRequests implements SiteProgress {
   readonly #core: ReplicaCore;
   readonly #admissions: readonly RedAdmission[];

@@ -1,0 +1,37 @@
+/** What a simulated site expects of messages, and of servers of its red logs. */
+import type { RejectedMessageError } from '../../server/messages/envelope.ts';
+import type { ServerReply } from '../../server/log/red-log.ts';
+import type { SiteMachine } from '../../server/site/site-machine.ts';
+import { PropertyViolation } from './checkers/checker.ts';
+import type { ServerConnection } from './etcd/simulated-etcd.ts';
+
+/** Connects each red log of a start to its server, if a server keeps them. */
+export function connectLogs(
+  { redLogs }: SiteMachine,
+  connect:
+    | ((reply: (reply: ServerReply) => void) => ServerConnection)
+    | undefined,
+  onReply: (reply: ServerReply, partition: number) => void,
+): readonly ServerConnection[] {
+  if (connect === undefined) return [];
+  return redLogs.nodes.map((_, partition) =>
+    connect((reply) => onReply(reply, partition)),
+  );
+}
+
+/**
+ * Every message must be accepted, except those that a restart has made late.
+ */
+export function failOnRejection({ message }: RejectedMessageError): never {
+  throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
+}
+
+/**
+ * Returns the number of correct messages that were not accepted because they
+ * were late, too early, or without room.
+ */
+export function countHarmless({
+  rejections: { term, start, origin, room },
+}: SiteMachine): number {
+  return term + start + origin + room;
+}
