@@ -147,7 +147,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'minority-leaves-behind': {
     rule: 'only a site that keeps a majority of the sites leaves others behind',
-    shownBy: 37,
+    shownBy: 29,
     caughtBy: ['convergence', 'progress'],
     profile: 'cluster',
     overrides: CAMPS,
@@ -170,6 +170,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'old-directory-without-peer': {
     rule: 'a start takes no update before another site has accepted it',
+    shownBy: 31,
     caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...OLD_DIRECTORY, thinkMeanMs: 10, minDelayMs: 20 },

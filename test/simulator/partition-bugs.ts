@@ -79,6 +79,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-B5
   'marker-of-one-log': {
     rule: 'a floor waits for a marker of its start in each red log',
+    shownBy: 176,
     caughtBy: ['floors'],
     profile: 'logs',
     overrides: { removalsPerWatermark: 1, crashEveryMs: 300, maxRedInFlight: Infinity },
@@ -178,7 +179,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a global whose snapshot is older than the window is rejected',
     ...OF_HOLDS,
     overrides: { pairShare: 0.7, maxWindowCommits: 5 },
-    shownBy: 26,
+    shownBy: 421,
     makeMachine: BUGGY_PARTITIONS.windowlessGlobals,
   },
   // @rule PART-G8g

@@ -65,7 +65,7 @@ test('several partitions → the manifest has them, and comes back from its byte
 
 test.each([
   [{ partitions: ['us'] }],
-  [{ partitions: [{ name: 'us', leader: 'b' }] }],
+  [{ partitions: [{ name: 'us', leader: 'b', voters: 1 }] }],
   [{ service: { ...manifestOf(bank()).service, homes: 1 } }],
 ])('a manifest with %j is damaged', (change) => {
   const bytes = formatCheckedJson({ ...manifestOf(bank()), ...change });
