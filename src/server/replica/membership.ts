@@ -127,7 +127,8 @@ export class Membership {
    * does so once more: the log may have been restored without its end.
    */
   copyToLogs(): void {
-    if (this.#place === 0) return;
+    // Most deployments have one red log, and this runs after each input.
+    if (this.#place === 0 || this.#origins.logs.length === 1) return;
     const { options } = this.#core;
     for (const partition of this.#otherLogs)
       if (isActingFor(options, partition)) this.#copyTo(partition);
