@@ -101,7 +101,8 @@ describe.skipIf(browser === undefined)(subject, () => {
       answers: ['Yours for 18 €.', 'Yours for 20 €: wrong price.', 'Yours for 18 €.', 'Yours for 18 €.'],
       outcomes: [
         'Shown and Buy enabled N, sold at 18 €.',
-        'Shown and Buy enabled N, price replaced N, sold at 20 €, a wrong price.',
+        // On a busy machine, Buy may be drawn after the price was replaced.
+        expect.stringMatching(/^Shown .*price replaced N.* sold at 20 €, a wrong price\.$/),
         'Shown N, price corrected N, Buy enabled N, sold at 18 €.',
         'Shown N, price corrected N, Buy enabled N, sold at 18 €.',
       ],
@@ -170,10 +171,14 @@ describe.skipIf(browser === undefined)(subject, () => {
     await using again = disposable(await startLauncher({ port: Number(new URL(launcher.url).port), demos }));
     await page.click('#preset-no-margin');
     expect(await page.locator('.try .primary').allTextContents()).toEqual(['No safety margin: see it break']);
-    // A yes shows that the page is connected to the new launcher, which has started the demo for it.
+    // The page stays open, since its connection is what starts the demo at the new launcher.
+    const overview = await page.context().newPage();
+    const countRunning = async (): Promise<number> => {
+      await overview.goto(again.value.url);
+      return overview.getByText('running').count();
+    };
+    await expect.poll(countRunning, { timeout: 60_000 }).toBe(1);
     await page.locator('[data-count="confirmed"]', { hasText: /[1-9]/ }).waitFor();
-    await page.goto(again.value.url);
-    await page.getByText('running').waitFor();
     expect(visit.errors).toEqual([]);
   });
 
