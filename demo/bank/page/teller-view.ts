@@ -1,14 +1,12 @@
 /** One teller on the page: balances with their marks, a form for transfers, and the list of them. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from '../../shared/page/format.ts';
+import { createNewestRows } from '../../shared/page/newest-rows.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import { ACCOUNTS, getNextAccount, type Account } from '../accounts.ts';
 import { getStatus, type Receipt } from '../receipt.ts';
 import type { ShownBalance, Teller } from './teller.ts';
 import { formatMessage } from './texts.ts';
-
-/** The maximum number of listed transfers, so that drawing does not become slower with time. */
-const ROWS_MAX = 30;
 
 const CLASSES = { early: 'early', confirmed: 'good', corrected: 'waited', 'taken back': 'bad' } as const;
 
@@ -67,21 +65,10 @@ function createBalances(body: HTMLElement): (shown: ReadonlyMap<Account, ShownBa
 }
 
 function createTransfers(body: HTMLElement): (receipts: readonly Receipt[]) => void {
-  const rows: HTMLTableRowElement[] = [];
-  const shown: Receipt[] = [];
-  return (receipts) => {
-    const start = Math.max(0, receipts.length - ROWS_MAX);
-    for (const [at, receipt] of receipts.entries()) {
-      if (at < start) rows[at]?.remove();
-      else if (receipt !== shown[at]) {
-        const row = (rows[at] ??= make('tr', ''));
-        if (!row.isConnected) body.prepend(row);
-        row.replaceChildren(...createCells(receipt));
-        row.dataset['status'] = getStatus(receipt);
-        shown[at] = receipt;
-      }
-    }
-  };
+  return createNewestRows(body, (row, receipt) => {
+    row.replaceChildren(...createCells(receipt));
+    row.dataset['status'] = getStatus(receipt);
+  });
 }
 
 function createCells(receipt: Receipt): HTMLTableCellElement[] {

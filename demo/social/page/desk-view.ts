@@ -1,14 +1,12 @@
 /** A user of one region on the page: what it can do, its timeline, and the list of what it did. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from '../../shared/page/format.ts';
+import { createNewestRows } from '../../shared/page/newest-rows.ts';
 import type { Message } from '../contract.ts';
 import { REGION_NAMES, REGIONS } from '../regions.ts';
 import type { Desk, ShownReceipt } from './desk.ts';
 import { formatUser, listPeople } from './people.ts';
 import { formatAction, formatDistance, formatMessage, formatWaits, OUTCOMES } from './texts.ts';
-
-/** The maximum number of listed operations, so that drawing does not become slower with time. */
-const ROWS_MAX = 30;
 
 /**
  * @returns a function that shows the present state of the user
@@ -95,21 +93,10 @@ function createTimeline(list: HTMLElement): (timeline: readonly Message[]) => vo
 }
 
 function createReceipts(body: HTMLElement): (receipts: readonly ShownReceipt[]) => void {
-  const rows: HTMLTableRowElement[] = [];
-  const shown: ShownReceipt[] = [];
-  return (receipts) => {
-    const start = Math.max(0, receipts.length - ROWS_MAX);
-    for (const [at, receipt] of receipts.entries()) {
-      if (at < start) rows[at]?.remove();
-      else if (receipt !== shown[at]) {
-        const row = (rows[at] ??= make('tr', ''));
-        if (!row.isConnected) body.prepend(row);
-        row.replaceChildren(...createCells(receipt));
-        row.dataset['outcome'] = receipt.outcome ?? 'sent';
-        shown[at] = receipt;
-      }
-    }
-  };
+  return createNewestRows(body, (row, receipt) => {
+    row.replaceChildren(...createCells(receipt));
+    row.dataset['outcome'] = receipt.outcome ?? 'sent';
+  });
 }
 
 function createCells(receipt: ShownReceipt): HTMLTableCellElement[] {

@@ -89,6 +89,14 @@ export interface SavedRedPath {
   readonly members?: SavedMembers;
 }
 
+/** Returns what a checkpoint has of the red log of a partition. */
+export function getSavedRed(
+  { red, reds }: Pick<SharedState, 'red' | 'reds'>,
+  partition: number,
+): SavedRedPath | undefined {
+  return partition === 0 ? red : reds?.[partition - 1];
+}
+
 /** The table of origins as it is behind a place of the red log of `main`. */
 export interface SavedMembers {
   readonly place: number;

@@ -3,12 +3,12 @@
  * the checkpoint, then the entries of the site's own log behind it. Nothing of
  * other sites or of the red log is needed.
  */
-import type {
-  Checkpoint,
-  OwnState,
-  SavedRedPath,
-  Section,
-  SharedState,
+import {
+  getSavedRed,
+  type Checkpoint,
+  type OwnState,
+  type Section,
+  type SharedState,
 } from '../records/checkpoint.ts';
 import type { HybridClock } from '../records/clock.ts';
 import type {
@@ -195,13 +195,6 @@ function noteProven(counts: number[], delivered: RedDelivered = 0): void {
 
 function getDelivered({ red, reds = [] }: SharedState): readonly number[] {
   return [red, ...reds].map(({ deliveredCount }) => deliveredCount);
-}
-
-function getSavedRed(
-  { red, reds }: SharedState,
-  partition: number,
-): SavedRedPath | undefined {
-  return partition === 0 ? red : reds?.[partition - 1];
 }
 
 function getOwnOperations(

@@ -11,7 +11,7 @@ import {
   getSavedSite,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
-import type { SavedRedPath } from '../../records/checkpoint.ts';
+import { getSavedRed, type SavedRedPath } from '../../records/checkpoint.ts';
 import { getExecutionName, isGlobal } from '../../records/global-records.ts';
 import type { Origin } from '../../records/origin.ts';
 import type {
@@ -86,7 +86,7 @@ function getSavedOrder(
   partition: number,
 ): SavedRedPath | undefined {
   const replica = checkpoint && getSavedSite(checkpoint).shared.replica;
-  return partition === 0 ? replica?.red : replica?.reds?.[partition - 1];
+  return replica && getSavedRed(replica, partition);
 }
 
 /** Combines what several sites have. */
