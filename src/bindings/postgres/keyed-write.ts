@@ -59,6 +59,10 @@ export async function writeOnceForKey(
   }
 
   const page = written.value;
+  if (plan.isHeldBack?.(page) === true) {
+    await run([ROLLBACK]);
+    return { page, position: undefined };
+  }
   const store: SqlStatement = {
     text: `update ${table} set result = $2 where key = $1`,
     values: [key, encodePage(page)],

@@ -44,6 +44,7 @@ import { createNoPrimaryError, toCorrectableError } from './sql-errors.ts';
 import {
   createStatementOperation,
   MIGRATIONS_HINT,
+  type OngoingWrite,
   type PreviewPlan,
   type SqlOperation,
   type SqlPlan,
@@ -140,17 +141,31 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     call: ReplicaCall,
   ): Promise<ReplicaWrite<PostgresPosition>> {
     const plan = createPlan(this.#operations, operation, 'write');
-    const onEnd = this.#operations.get(operation.name)?.onWrite?.(operation);
+    const { beginWrite } = this.#operations.get(operation.name) ?? {};
+    if (beginWrite !== undefined)
+      return await this.#writeInTurn(operation, beginWrite(operation), call);
+    const written = await this.#writeUntilKnown(operation, plan, call);
+    return toWrite(plan, written);
+  }
+
+  /** Sends a write again as long as it is held back for others of this process. */
+  async #writeInTurn(
+    operation: Operation,
+    ongoing: OngoingWrite,
+    call: ReplicaCall,
+  ): Promise<ReplicaWrite<PostgresPosition>> {
     try {
-      const { page, position } = await this.#writeUntilKnown(
-        operation,
-        plan,
-        call,
-      );
-      onEnd?.({ page, position });
-      return { ...interpretWritten(plan, page), position };
+      for (;;) {
+        const plan = ongoing.plan();
+        const written = await this.#writeUntilKnown(operation, plan, call);
+        if (plan.isHeldBack?.(written.page) !== true) {
+          ongoing.end(written);
+          return toWrite(plan, written);
+        }
+        await ongoing.waitForTurn();
+      }
     } catch (error) {
-      onEnd?.();
+      ongoing.end();
       throw error;
     }
   }
@@ -311,6 +326,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       options,
     );
   }
+}
+
+function toWrite(
+  plan: SqlPlan,
+  { page, position }: WrittenPage,
+): ReplicaWrite<PostgresPosition> {
+  return { ...interpretWritten(plan, page), position };
 }
 
 /** What to read, and for a preview what to read before that. */

@@ -3,6 +3,10 @@
  *
  * A replica still shows items that this process has taken. Its view of a
  * `dequeue` leaves these out, and as many more as dequeues are in flight.
+ *
+ * Dequeues travel on several connections, so a later one may reach the primary
+ * first. It leaves as many items as there are earlier ones in flight, whose
+ * early views may have promised them.
  */
 import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -19,6 +23,7 @@ import type { QueueConsumers } from './queue-consumers.ts';
 import {
   MIGRATIONS_HINT,
   type SqlOperation,
+  type SqlPlan,
   type WrittenResult,
 } from './sql-plan.ts';
 
@@ -57,11 +62,17 @@ export function createQueueOperations({
   const peek = `${first()} order by id limit 1`;
   const notTaken = ' and id <> all($2::bigint[])';
   const guess = `${first(notTaken)}${notTaken} order by id offset $3 limit 1`;
-  const take = `with head as (
-    select id from ${table} where queue = $1 order by id limit 1 for update skip locked
+  const take = `with present as (
+    select count(*) as items from (select from ${table} where queue = $1 limit $2::int + 1) as first_items
+  ), head as (
+    select id from ${table} where queue = $1 and (select items from present) > $2::int
+    order by id limit 1 for update skip locked
+  ), taken as (
+    delete from ${table} as q using head where q.queue = $1 and q.id = head.id returning q.id, q.item
   )
-  delete from ${table} as taken using head where taken.queue = $1 and taken.id = head.id
-  returning taken.id, taken.item, ${countBehind('taken.id')} as remaining, ${consumers.columns}`;
+  select taken.id, taken.item, ${countBehind('taken.id')} as remaining, ${consumers.columns},
+    taken.id is null and items between 1 and $2::int as held_back
+  from present left join taken on true`;
 
   /** Makes this process known to the others before its turn begins. */
   const register = (leave: () => void): (() => void) | Promise<() => void> =>
@@ -101,16 +112,18 @@ export function createQueueOperations({
       interpret: (page) => toItem(page, 1),
     }),
   };
+  const planTake = (operation: Operation, leave: number): SqlPlan => ({
+    name: 'dequeue',
+    hint: MIGRATIONS_HINT,
+    access: 'write',
+    isIdempotent: false,
+    statement: { text: take, values: [getQueue(operation), leave] },
+    isHeldBack: ({ rows: [row] }) => row?.['held_back'] === true,
+    interpret: (page) => toItem(page, 0),
+  });
   const dequeueOperation: SqlOperation = {
     access: 'write',
-    plan: (operation) => ({
-      name: 'dequeue',
-      hint: MIGRATIONS_HINT,
-      access: 'write',
-      isIdempotent: false,
-      statement: { text: take, values: [getQueue(operation)] },
-      interpret: (page) => toItem(page, 0),
-    }),
+    plan: (operation) => planTake(operation, 0),
     enter(operation, caller) {
       const turn = own.enter(getQueue(operation), caller);
       if (isThenable(turn)) return turn.then((leave) => register(leave));
@@ -138,12 +151,17 @@ export function createQueueOperations({
         onPosition: (position) => own.forget(queue, position),
       };
     },
-    onWrite(operation) {
-      const end = own.begin(getQueue(operation));
+    beginWrite(operation) {
+      const queue = getQueue(operation);
+      const started = own.begin(queue);
       const pending = consumers.begin();
-      return (written) => {
-        consumers.end(pending, written?.page.rows[0]);
-        end(written);
+      return {
+        plan: () => planTake(operation, started.earlier.size),
+        waitForTurn: () => started.waitForTurn(),
+        end(written) {
+          consumers.end(pending, getTakenRow(written?.page));
+          own.end(queue, started, written);
+        },
       };
     },
   };
@@ -154,7 +172,14 @@ export function createQueueOperations({
   ];
 }
 
-function toItem({ rows: [row] }: Page, more: number): StatementResult {
+/** A dequeue of an empty queue returns a row without an item. */
+function getTakenRow(page: Page | undefined): Row | undefined {
+  const [row]: readonly Row[] = page?.rows ?? [];
+  return row?.['id'] === null ? undefined : row;
+}
+
+function toItem(page: Page, more: number): StatementResult {
+  const row = getTakenRow(page);
   if (row === undefined) return { value: null, meta: { remaining: 0 } };
   const remaining = Number(row['remaining']) + more;
   return { value: { item: row['item'] }, meta: { remaining } };
@@ -174,9 +199,36 @@ interface OwnQueue {
   readonly gate: ThrottleGate;
   /** Dequeues that wait for their turn, or have it. */
   users: number;
-  /** Those that are sent. */
-  inFlight: number;
+  /** Those that are sent, in their order. */
+  readonly inFlight: Set<OwnDequeue>;
   taken: readonly TakenItem[];
+}
+
+/** A dequeue in flight. */
+class OwnDequeue {
+  /** Those in flight that were sent before this one. */
+  readonly earlier: Set<OwnDequeue>;
+  #resume: () => void = () => {};
+
+  constructor(inFlight: Iterable<OwnDequeue>) {
+    this.earlier = new Set(inFlight);
+  }
+
+  /**
+   * Resolves when no earlier one is in flight, or when one of them ends without
+   * an item: then there may be none to leave for the others.
+   */
+  waitForTurn(): Promise<void> {
+    return new Promise((resume) => {
+      this.#resume = resume;
+      if (this.earlier.size === 0) resume();
+    });
+  }
+
+  onEarlierEnd(ended: OwnDequeue, hasTaken: boolean): void {
+    if (!this.earlier.delete(ended)) return;
+    if (this.earlier.size === 0 || !hasTaken) this.#resume();
+  }
 }
 
 /** The dequeues of this process that replicas may not show yet. */
@@ -209,21 +261,30 @@ class OwnDequeues {
   }
 
   getState(queue: string): { taken: readonly string[]; inFlight: number } {
-    const { inFlight = 0, taken = [] } = this.#queues.get(queue) ?? {};
-    return { inFlight, taken: taken.map(({ id }) => id) };
+    const { inFlight, taken = [] } = this.#queues.get(queue) ?? {};
+    return {
+      inFlight: inFlight?.size ?? 0,
+      taken: taken.map(({ id }) => id),
+    };
   }
 
-  begin(queue: string): (written?: WrittenResult) => void {
+  begin(queue: string): OwnDequeue {
+    const { inFlight } = this.#getQueue(queue);
+    const started = new OwnDequeue(inFlight);
+    inFlight.add(started);
+    return started;
+  }
+
+  end(queue: string, ended: OwnDequeue, written?: WrittenResult): void {
     const state = this.#getQueue(queue);
-    state.inFlight += 1;
-    return (written) => {
-      state.inFlight -= 1;
-      const [row]: readonly Row[] = written?.page.rows ?? [];
-      if (row !== undefined) {
-        const item = { id: String(row['id']), position: written?.position };
-        state.taken = [...state.taken, item].slice(-MAX_TAKEN);
-      }
-    };
+    const row = getTakenRow(written?.page);
+    if (row !== undefined) {
+      const item = { id: String(row['id']), position: written?.position };
+      state.taken = [...state.taken, item].slice(-MAX_TAKEN);
+    }
+    state.inFlight.delete(ended);
+    const hasTaken = row !== undefined;
+    for (const other of state.inFlight) other.onEarlierEnd(ended, hasTaken);
   }
 
   /** A replica at `position` no longer shows what was taken before it. */
@@ -243,7 +304,7 @@ class OwnDequeues {
     const queue = {
       gate: this.#createGate(),
       users: 0,
-      inFlight: 0,
+      inFlight: new Set<OwnDequeue>(),
       taken: [],
     };
     this.#queues.set(name, queue);

@@ -18,6 +18,11 @@ export interface SqlPlan {
   readonly isIdempotent: boolean;
   /** What to do if there is no such table. Default: no advice */
   readonly hint?: string | undefined;
+  /**
+   * Whether the write has changed nothing, and must be sent again. Default:
+   * never
+   */
+  readonly isHeldBack?: ((page: Page) => boolean) | undefined;
   /** @throws CorrectableError if the rows do not fit */
   readonly interpret: (page: Page) => StatementResult;
 }
@@ -44,13 +49,18 @@ export interface SqlOperation {
   readonly enter?: NonNullable<ReplicaStore['enter']> | undefined;
   /** Returns what to read for the preliminary view of a write. */
   readonly preview?: ((operation: Operation) => PreviewPlan) | undefined;
-  /**
-   * Called when a write begins. Returns what to call at its end, with its
-   * result if there is one.
-   */
-  readonly onWrite?:
-    | ((operation: Operation) => (written?: WrittenResult) => void)
-    | undefined;
+  /** Called when a write begins. Default: `plan` is all that there is to it */
+  readonly beginWrite?: ((operation: Operation) => OngoingWrite) | undefined;
+}
+
+/** A write that others of this process depend on. */
+export interface OngoingWrite {
+  /** The plan of its next attempt. */
+  readonly plan: () => SqlPlan;
+  /** Resolves when a write that was held back may be sent again. */
+  readonly waitForTurn: () => Promise<void>;
+  /** Called at its end, with its result if there is one. */
+  readonly end: (written?: WrittenResult) => void;
 }
 
 export interface WrittenResult {
