@@ -25,6 +25,7 @@ import {
   SEPARATOR,
   toTableName,
 } from '../../../generator/read-set.ts';
+import { HoldIndex } from './hold-index.ts';
 
 /** Finds the partition whose log orders a row, if there is one. */
 export interface RowPartitions {
@@ -79,6 +80,7 @@ export class HoldTable implements Section {
   readonly #partitions: RowPartitions;
   readonly #partition: number;
   readonly #standing = new Map<ExecutionName, StandingHold>();
+  readonly #index = new HoldIndex();
   /** In the order of their stamps. */
   readonly #ends = new Map<ExecutionName, End>();
   readonly #changes = new RowChanges<ExecutionName>();
@@ -111,6 +113,8 @@ export class HoldTable implements Section {
 
   /** The execution ends in this log. A hold of it stands no longer. */
   end(execution: ExecutionName, how: ExecutionEnd, stamp: number): void {
+    const held = this.#standing.get(execution);
+    if (held !== undefined) this.#index.delete(execution, held.footprint);
     this.#standing.delete(execution);
     this.#ends.set(execution, { how, stamp });
     this.#changes.add(execution);
@@ -168,12 +172,24 @@ export class HoldTable implements Section {
   ): HeldConflict | undefined {
     if (this.#standing.size === 0) return undefined;
     const footprint = this.getFootprint(touched);
-    for (const [execution, { footprint: held }] of this.#standing) {
+    for (const [execution, held] of this.#listCandidates(footprint)) {
       if (execution === own) continue;
-      const name = this.findOverlappingName(footprint, held);
+      const name = this.findOverlappingName(footprint, held.footprint);
       if (name !== undefined) return { reason: 'held', name, execution };
     }
     return undefined;
+  }
+
+  /** The oldest first, so that all sites find the same conflict. */
+  #listCandidates(
+    footprint: Footprint,
+  ): readonly (readonly [ExecutionName, StandingHold])[] {
+    return [...this.#index.findCandidates(footprint)]
+      .flatMap((execution) => {
+        const hold = this.#standing.get(execution);
+        return hold === undefined ? [] : [[execution, hold] as const];
+      })
+      .toSorted(([, a], [, b]) => a.stamp - b.stamp);
   }
 
   /**
@@ -228,6 +244,7 @@ export class HoldTable implements Section {
   ): void {
     const footprint = this.getFootprint(operation);
     this.#standing.set(execution, { operation, stamp, footprint });
+    this.#index.add(execution, footprint);
   }
 
   #getSaved(execution: ExecutionName): SavedHold | undefined {
