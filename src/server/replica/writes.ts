@@ -426,12 +426,11 @@ export class Writes implements OperationLookupHost {
 
   #decideFailure(lookup: OperationLookup, failure: CorrectableError): void {
     const { identity, submission } = lookup;
-    // The obstacle may be gone when the operation is retried. A retry with the
-    // same key has to be able to succeed.
-    const mayPass =
-      this.#red.admissionOf(submission).isTemporary(failure) ||
-      (failure.retryable && isKeyed(identity.id));
-    if (mayPass) this.#leaveSlotOpen(lookup, failure);
+    if (this.#red.admissionOf(submission).isTemporary(failure))
+      this.#leaveSlotOpen(lookup, failure, identity.hop > 0);
+    // A retry with the same key has to be able to succeed.
+    else if (failure.retryable && isKeyed(identity.id))
+      this.#leaveSlotOpen(lookup, failure, false);
     else this.#recordHere(lookup, { failure: toFailure(failure) });
   }
 
@@ -448,16 +447,16 @@ export class Writes implements OperationLookupHost {
    * Leaves the slot open if only a halted red log is in the way, or if an
    * operation with a key failed temporarily. So a retry executes the operation
    * once that is fixed. Until then nothing of it is done, unless another copy
-   * that waits here is executed.
+   * is executed: one that waits here, or one that the client has sent to another
+   * site before, which may claim the slot.
    */
   #leaveSlotOpen(
     { submission, identity: { id } }: OperationLookup,
     failure: CorrectableError,
+    hasMoved: boolean,
   ): void {
-    this.replyCommitted(
-      submission,
-      this.core.hasWaiter(id) ? mayHaveStartedError() : failure,
-    );
+    const hasCopy = hasMoved || this.core.hasWaiter(id);
+    this.replyCommitted(submission, hasCopy ? mayHaveStartedError() : failure);
   }
 
   /**

@@ -121,6 +121,12 @@ test('another copy waits for its session → UNKNOWN: it may still take effect',
   expect(sites.ask(FAULTY, dequeue('q'), named).code).toBe('UNKNOWN');
 });
 
+test('its client has been at another site → UNKNOWN: a request there may still take effect', () => {
+  halt();
+  const named = { id: 'c/1', home: FAULTY };
+  expect(sites.ask(FAULTY, dequeue('q'), { ...named, hop: 2 }).code).toBe('UNKNOWN');
+});
+
 test('handed over before the site restarts, and then the log halts → UNKNOWN until the log is repaired', () => {
   const named = { id: 'c/1', home: FAULTY };
   sites.ask(FAULTY, enqueue('q', 'handed over'), named);
