@@ -29,6 +29,7 @@ import { sdurDelay } from './sdur/delay.ts';
 import { partitionMetadata } from './sdur/metadata.ts';
 import { sdurMix } from './sdur/mix.ts';
 import { sdurReorder } from './sdur/reorder.ts';
+import { sdurSocial } from './sdur/social.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { transactions } from './transactions/bench.ts';
@@ -58,6 +59,7 @@ const benches: readonly Bench[] = [
   sdurMix,
   sdurReorder,
   sdurDelay,
+  sdurSocial,
   partitionMetadata,
   labels,
   tpcw,

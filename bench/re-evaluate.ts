@@ -21,6 +21,7 @@ import * as delay from './sdur/delay.ts';
 import * as metadata from './sdur/metadata.ts';
 import * as mix from './sdur/mix.ts';
 import * as reorder from './sdur/reorder.ts';
+import * as social from './sdur/social.ts';
 import * as server from './server/goals.ts';
 import type { Measurement } from './server/measurement.ts';
 import { PAIRS, SHARES } from './server/targets.ts';
@@ -79,6 +80,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   'sdur-mix': ({ rows }: mix.MixSamples) => mix.computeGoalResults(rows),
   'sdur-reorder': reorder.computeGoalResults,
   'sdur-delay': delay.computeGoalResults,
+  'sdur-social': social.computeGoalResults,
   'partition-metadata': metadata.computeGoalResults,
   wire: (samples: Samples) =>
     wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),

@@ -6,7 +6,7 @@ import { drawPartitions } from './partitions.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
-import { drawDelay, drawMetadata, drawMix, drawReorder } from './sdur.ts';
+import { drawDelay, drawMetadata, drawMix, drawReorder, drawSocial } from './sdur.ts';
 import { drawLatency, drawQuoddy, drawShops, drawThroughput } from './sites.ts';
 import { drawPostgresReads, drawPostgresSessions } from './postgres.ts';
 import { drawSpeculation } from './speculation.ts';
@@ -42,6 +42,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'sdur-mix': drawMix,
   'sdur-reorder': drawReorder,
   'sdur-delay': drawDelay,
+  'sdur-social': drawSocial,
   'partition-metadata': drawMetadata,
   transactions: drawTransactions,
   causal: drawCausal,

@@ -2,7 +2,8 @@
 import type { Settings } from '../harness/bench.ts';
 import { mean, rounded } from '../harness/statistics.ts';
 import type { Wan } from './systems/layouts.ts';
-import { runLoad, type LoadResult, type SystemName } from './systems/run-load.ts';
+import { runLoad, type LoadOptions, type LoadResult, type SystemName } from './systems/run-load.ts';
+import { createUpdates, GLOBAL, HOT_LOCAL, LOCAL } from './systems/workloads.ts';
 
 export interface Cell {
   readonly wan: Wan;
@@ -56,6 +57,15 @@ const WARM_UP_MS = 500;
 const QUICK_MS = 100;
 const SEED = 1;
 
+/** Returns how long a system runs, and the seed. */
+export function planRun(system: SystemName, quick: boolean): Pick<LoadOptions, 'seed' | 'warmUpMs' | 'durationMs'> {
+  return {
+    seed: SEED,
+    warmUpMs: quick ? QUICK_MS : WARM_UP_MS,
+    durationMs: quick ? QUICK_MS : DURATION_MS[system],
+  };
+}
+
 /** Runs the cells one after the other, and returns a row for each. */
 export function runCells(
   cells: readonly Cell[],
@@ -65,24 +75,20 @@ export function runCells(
   return cells.map((cell) => {
     const { wan, system, globals, hot, threshold, delayMs } = cell;
     progress(`${wan}, ${system}, ${globals} % globals, ${hot} % on one row, R = ${threshold}, Δ = ${delayMs} ms`);
-    const result = runLoad({
-      wan,
-      system,
-      threshold,
-      delayMs,
-      globalShare: globals / 100,
-      hotShare: hot / 100,
-      seed: SEED,
-      warmUpMs: quick ? QUICK_MS : WARM_UP_MS,
-      durationMs: quick ? QUICK_MS : DURATION_MS[system],
-    });
+    const workload = createUpdates({ globals: globals / 100, hot: hot / 100 });
+    const result = runLoad({ wan, system, threshold, delayMs, workload, ...planRun(system, quick) });
     onResult(cell, result);
     return createRow(cell, result);
   });
 }
 
 function createRow(cell: Cell, result: LoadResult): Row {
-  const { localMs, globalMs, hotLocalMs, heldMs } = result;
+  const { heldMs } = result;
+  const [localMs, globalMs, hotLocalMs] = [LOCAL, GLOBAL, HOT_LOCAL].map((kind) => getLatencies(result, kind)) as [
+    readonly number[],
+    readonly number[],
+    readonly number[],
+  ];
   return {
     ...cell,
     perSecond: Math.round(result.perSecond),
@@ -102,13 +108,18 @@ function createRow(cell: Cell, result: LoadResult): Row {
   };
 }
 
+/** Returns the latencies of the transactions of a kind, in ascending order. */
+export function getLatencies({ latenciesMs }: LoadResult, kind: string): readonly number[] {
+  return latenciesMs.get(kind) ?? [];
+}
+
 /** Returns the value below which this share of the ascending values is. */
 export function quantile(ascending: readonly number[], share: number): number | null {
   const value = ascending[Math.min(ascending.length - 1, Math.floor(share * ascending.length))];
   return value === undefined ? null : rounded(value);
 }
 
-function meanOf(values: readonly number[]): number | null {
+export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : rounded(mean(values));
 }
 

@@ -7,6 +7,7 @@ import { atLeast, limitTime, reported, type GoalResult } from '../harness/goals.
 import {
   createCell,
   divideFigures,
+  getLatencies,
   GLOBALS,
   quantile,
   readFigure,
@@ -17,6 +18,7 @@ import {
 } from './cells.ts';
 import { WANS, type Wan } from './systems/layouts.ts';
 import type { LoadResult, SystemName } from './systems/run-load.ts';
+import { GLOBAL, LOCAL } from './systems/workloads.ts';
 
 const SYSTEMS: readonly SystemName[] = ['machine', 'product'];
 const WITH_GLOBALS = GLOBALS.filter((globals) => globals > 0);
@@ -69,10 +71,8 @@ function createHotCell(hot: number): Cell {
   return createCell({ wan: 'WAN 1', system: 'product', globals: HOT_GLOBALS, hot });
 }
 
-function listDistributions(
-  { wan, system, globals }: Cell,
-  { localMs, globalMs }: Pick<LoadResult, 'localMs' | 'globalMs'>,
-): readonly Distribution[] {
+function listDistributions({ wan, system, globals }: Cell, result: LoadResult): readonly Distribution[] {
+  const [localMs, globalMs] = [getLatencies(result, LOCAL), getLatencies(result, GLOBAL)];
   const create = (series: string, values: readonly number[]): Distribution => ({
     wan,
     system,

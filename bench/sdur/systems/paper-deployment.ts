@@ -92,7 +92,10 @@ export class PaperDeployment implements System {
     return 2 * Math.min(...followers.map((follower) => getDelayMs(from, follower)));
   }
 
-  /** Reads all rows, then submits the transaction. */
+  /**
+   * Reads all rows, then submits the transaction. If it only reads, it ends with its reads. The paper says that
+   * timelines only read, and not how they end.
+   */
   #execute(name: number, node: Node, rows: readonly Access[]): void {
     const partitions = [...new Set(rows.map(({ partition }) => partition))];
     const parts = new Map<number, Part>();
@@ -103,7 +106,9 @@ export class PaperDeployment implements System {
       this.#read(node, { partition, rows: reads }, ({ snapshot, writers }) => {
         for (const [row, writer] of writers) this.#options.onRead?.(name, { partition, row, writer });
         parts.set(partition, { partition, snapshot, reads, writes });
-        if (parts.size === partitions.length) this.#submit(node, { name, parts: [...parts.values()] });
+        if (parts.size < partitions.length) return;
+        if (rows.some(({ isWritten }) => isWritten)) this.#submit(node, { name, parts: [...parts.values()] });
+        else this.#answer(name, true);
       });
     }
   }
@@ -173,9 +178,14 @@ export class PaperDeployment implements System {
 
   #end({ transaction, commits }: PaperServerOutput & { kind: 'end' }, server: PaperServer): void {
     const execution = this.#executions.get(transaction.name);
-    if (execution === undefined || execution.home.server !== server) return;
+    if (execution?.home.server === server) this.#answer(transaction.name, commits);
+  }
+
+  #answer(name: number, commits: boolean): void {
+    const execution = this.#executions.get(name);
+    if (execution === undefined) return;
     const { home, onEnd } = execution;
-    this.#executions.delete(transaction.name);
+    this.#executions.delete(name);
     this.#send(home.place, home.place, () => onEnd(commits));
   }
 

@@ -11,6 +11,7 @@ import { createEpoch } from '../../../src/server/records/epoch.ts';
 import { formatOperationId } from '../../../src/server/records/operation-id.ts';
 import { Origins, type Origin } from '../../../src/server/records/origin.ts';
 import type { RedRecord } from '../../../src/server/records/records.ts';
+import type { Submission } from '../../../src/server/replica/core/submissions.ts';
 import { getOperationPlans, type OperationPlan } from '../../../src/server/service/operation-plan.ts';
 import { createPartitions, MAIN, type Partitions } from '../../../src/server/service/partitions.ts';
 import type { RedLogPlace } from '../../../src/server/site/site-options.ts';
@@ -19,7 +20,7 @@ import { packEntries, type LoggedEntry } from '../../../src/server/storage/forma
 import type { Place } from './layouts.ts';
 import { rowService } from './product-service.ts';
 import { ProductSite } from './product-site.ts';
-import type { Request, System } from './system.ts';
+import type { Access, Request, System } from './system.ts';
 
 export interface ProductOptions {
   readonly timeline: Timeline;
@@ -55,6 +56,7 @@ interface Client {
 const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const DEPLOYMENT = 'rows';
 const STRONG = { tentative: false, causal: false, strong: true };
+const CAUSAL = { tentative: false, causal: true, strong: false };
 /** The defaults of a deployment in one process. */
 const LIMITS = {
   maxAttempts: 10,
@@ -75,7 +77,7 @@ export class ProductDeployment implements System {
   readonly #names: readonly string[];
   readonly #partitions: Partitions;
   readonly #sites: readonly ProductSite[];
-  readonly #plan: OperationPlan;
+  readonly #plans = getOperationPlans(rowService);
   /** By partition: the clients without an operation in flight. */
   readonly #idle: readonly Client[][];
   #clientCount = 0;
@@ -85,7 +87,6 @@ export class ProductDeployment implements System {
   constructor(options: ProductOptions) {
     this.#options = options;
     const { layout, isFirstMain = false } = options;
-    this.#plan = getOperationPlans(rowService).get('update') as OperationPlan;
     this.#names = layout.map((_, index) => (isFirstMain && index === 0 ? MAIN : `p${index}`));
     const others = this.#names.filter((name) => name !== MAIN);
     this.#partitions = createPartitions(rowService, Object.fromEntries(others.map((name) => [name, {}])));
@@ -104,17 +105,14 @@ export class ProductDeployment implements System {
     const client = this.#idle[home]?.pop() ?? this.#createClient();
     client.sequence += 1;
     const { name, sequence } = client;
-    const [first, second] = rows.map(({ partition, row }) => `${this.#names[partition]}/${row}`);
     const submission = {
-      plan: this.#plan,
-      args: { first, second, value: sequence },
+      ...this.#plan(rows, sequence),
       identity: {
         id: formatOperationId(name, sequence),
         home: this.#findOrigin(place),
         hop: 0,
         acknowledged: sequence - 1,
       },
-      wantedStages: STRONG,
     };
     // The client is in the region of its site.
     this.#afterTrip(place, place, () =>
@@ -125,6 +123,18 @@ export class ProductDeployment implements System {
         }),
       ),
     );
+  }
+
+  /** Returns the operation for one row, for two, or for rows that are only read. */
+  #plan(rows: readonly Access[], value: number): Pick<Submission, 'plan' | 'args' | 'wantedStages'> {
+    const keys = rows.map(({ partition, row }) => `${this.#names[partition]}/${row}`);
+    const [first, second] = keys;
+    const of = (name: string): OperationPlan => this.#plans.get(name) as OperationPlan;
+    if (!rows.some(({ isWritten }) => isWritten))
+      return { plan: of('read'), args: { rows: keys }, wantedStages: CAUSAL };
+    return second === undefined
+      ? { plan: of('updateOne'), args: { row: first, value }, wantedStages: STRONG }
+      : { plan: of('update'), args: { first, second, value }, wantedStages: STRONG };
   }
 
   #createSite(place: Place): ProductSite {

@@ -7,17 +7,15 @@ import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { getDelayMs, LAYOUTS, type Wan } from './layouts.ts';
 import { PaperDeployment } from './paper-deployment.ts';
 import { ProductDeployment, type ProductCounts } from './product-deployment.ts';
-import type { Access, Request, System } from './system.ts';
+import type { System } from './system.ts';
+import { PARTITIONS, type Workload } from './workloads.ts';
 
 export type SystemName = 'machine' | 'product';
 
 export interface LoadOptions {
   readonly system: SystemName;
   readonly wan: Wan;
-  /** The share of transactions with rows in both partitions. */
-  readonly globalShare: number;
-  /** The share of rows of the first partition that are one row. */
-  readonly hotShare: number;
+  readonly workload: Workload;
   /** The reordering threshold R of the machine. */
   readonly threshold: number;
   /** The delay Δ of the machine, in milliseconds. */
@@ -33,11 +31,8 @@ export interface LoadResult {
   readonly perSecond: number;
   /** The share of its time that the busiest server works. */
   readonly utilization: number;
-  /** The latencies of locals and globals that have committed, in milliseconds, in ascending order. */
-  readonly localMs: readonly number[];
-  readonly globalMs: readonly number[];
-  /** Those of locals that have the hot row. */
-  readonly hotLocalMs: readonly number[];
+  /** By kind: the latencies of transactions that have committed, in milliseconds, in ascending order. */
+  readonly latenciesMs: ReadonlyMap<string, readonly number[]>;
   /** The share of transactions that have aborted. */
   readonly aborted: number;
   /** How often the product has executed a transaction. 1 in the machine, which does not repeat any. */
@@ -53,20 +48,17 @@ const LOAD = 0.75;
  * thousands a second for each partition.
  */
 const SERVICE_MS = 0.2;
-const ROWS_PER_PARTITION = 1_000_000;
-const HOT_ROW = 0;
-const PARTITIONS = 2;
 /** The sites of the product greet each other before the load begins. */
 const START_MS = 2_000;
 /** The load goes on while measured transactions are in flight. */
 const MAX_DRAIN_MS = 10_000;
 
 /**
- * Returns how many transactions a second the servers have time for. In the machine a server works for its partition
+ * Returns how many updates a second the servers have time for. In the machine a server works for its partition
  * alone: once for a local, and for a global once in each. In the product each site works for all partitions: once for
- * a local, and three times for a global, for its hold, record and release.
+ * a local, and three times for a global, for its hold, record and release. Reads are no work.
  */
-function computePeak({ system, globalShare }: Pick<LoadOptions, 'system' | 'globalShare'>): number {
+function computePeak({ system, workload: { globalShare } }: Pick<LoadOptions, 'system' | 'workload'>): number {
   const perSecond = 1_000 / SERVICE_MS;
   return system === 'machine' ? (PARTITIONS * perSecond) / (1 + globalShare) : perSecond / (1 + 2 * globalShare);
 }
@@ -81,9 +73,7 @@ class LoadRun {
   readonly #timeline = new Timeline();
   readonly #system: System;
   readonly #product: ProductDeployment | undefined;
-  readonly #localMs: number[] = [];
-  readonly #globalMs: number[] = [];
-  readonly #hotLocalMs: number[] = [];
+  readonly #latenciesMs = new Map<string, number[]>();
   #begun = 0;
   #open = 0;
   #aborted = 0;
@@ -99,8 +89,8 @@ class LoadRun {
   }
 
   run(): LoadResult {
-    const { durationMs } = this.#options;
-    const perSecond = LOAD * computePeak(this.#options);
+    const { durationMs, workload } = this.#options;
+    const perSecond = (LOAD * computePeak(this.#options)) / workload.updateShare;
     const timeline = this.#timeline;
     timeline.schedule(START_MS, () => this.#arrive((PARTITIONS * 1_000) / perSecond));
     timeline.run(this.#measuredFromMs);
@@ -113,9 +103,7 @@ class LoadRun {
     return {
       perSecond,
       utilization: Math.max(...worked) / durationMs,
-      localMs: sort(this.#localMs),
-      globalMs: sort(this.#globalMs),
-      hotLocalMs: sort(this.#hotLocalMs),
+      latenciesMs: new Map([...this.#latenciesMs].map(([kind, values]) => [kind, sort(values)])),
       aborted: this.#aborted / this.#begun,
       runsPerOperation: (after.runs - before.runs) / Math.max(1, after.firstRuns - before.firstRuns),
       heldMs: sort(after.heldMs.slice(before.heldMs.length)),
@@ -151,41 +139,27 @@ class LoadRun {
   }
 
   #begin(home: number): void {
-    const isGlobal = this.#random.chance(this.#options.globalShare);
     const beganMs = this.#timeline.nowMs;
     const isMeasured = beganMs >= this.#measuredFromMs && beganMs < this.#measuredUntilMs;
     if (isMeasured) {
       this.#begun += 1;
       this.#open += 1;
     }
-    const request = this.#drawRequest(home, isGlobal);
-    const isHot = request.rows.some(({ row }) => row === HOT_ROW);
+    const request = this.#options.workload.draw(this.#random, home);
     this.#system.begin(request, (commits) => {
       if (!isMeasured) return;
       this.#open -= 1;
-      if (!commits) {
-        this.#aborted += 1;
-        return;
-      }
-      const tookMs = this.#timeline.nowMs - beganMs;
-      (isGlobal ? this.#globalMs : this.#localMs).push(tookMs);
-      if (isHot && !isGlobal) this.#hotLocalMs.push(tookMs);
+      if (commits) this.#noteLatency(request.kinds, this.#timeline.nowMs - beganMs);
+      else this.#aborted += 1;
     });
   }
 
-  /** A local has two rows of its partition, a global one of each. */
-  #drawRequest(home: number, isGlobal: boolean): Request {
-    const first = this.#drawAccess(home);
-    if (isGlobal) return { home, rows: [first, this.#drawAccess(PARTITIONS - 1 - home)] };
-    let second = this.#drawAccess(home);
-    while (second.row === first.row) second = this.#drawAccess(home);
-    return { home, rows: [first, second] };
-  }
-
-  #drawAccess(partition: number): Access {
-    const isHot = partition === 0 && this.#random.chance(this.#options.hotShare);
-    const row = isHot ? HOT_ROW : this.#random.between(1, ROWS_PER_PARTITION);
-    return { partition, row, isRead: true, isWritten: true };
+  #noteLatency(kinds: readonly string[], tookMs: number): void {
+    for (const kind of kinds) {
+      const values = this.#latenciesMs.get(kind);
+      if (values === undefined) this.#latenciesMs.set(kind, [tookMs]);
+      else values.push(tookMs);
+    }
   }
 }
 

@@ -6,11 +6,17 @@ import { PaperDeployment } from '../../../bench/sdur/systems/paper-deployment.ts
 import { ProductDeployment } from '../../../bench/sdur/systems/product-deployment.ts';
 import { runLoad } from '../../../bench/sdur/systems/run-load.ts';
 import type { Request, System } from '../../../bench/sdur/systems/system.ts';
+import { createUpdates } from '../../../bench/sdur/systems/workloads.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 
 const SERVICE_MS = 0.2;
 const access = (partition: number, row: number) => ({ partition, row, isRead: true, isWritten: true });
 const LOCAL: Request = { home: 0, rows: [access(0, 1), access(0, 2)] };
+const READ: Request = {
+  home: 0,
+  rows: [LOCAL.rows[0]!, { ...access(1, 2) }].map((row) => ({ ...row, isWritten: false })),
+};
+const ONE_ROW: Request = { home: 0, rows: [access(0, 5)] };
 const GLOBAL: Request = { home: 0, rows: [access(0, 3), access(1, 3)] };
 
 const SYSTEMS = {
@@ -44,6 +50,19 @@ describe('a transaction on an idle system takes its trips', () => {
     expect(trips).toEqual([CLIENT + 2, CLIENT + 180]);
   });
 
+  test.each(['machine', 'product'] as const)('%s: a local of one row too', (name) => {
+    const trips = WANS.map((wan) => measureTrips(name, wan, ONE_ROW));
+    expect(trips).toEqual([CLIENT + 2, CLIENT + 180]);
+  });
+
+  test('machine: what only reads waits for the nearest server of the other partition', () => {
+    expect(WANS.map((wan) => measureTrips('machine', wan, READ))).toEqual([CLIENT + 2, CLIENT + 2]);
+  });
+
+  test('product: what only reads waits for no other site', () => {
+    expect(WANS.map((wan) => measureTrips('product', wan, READ))).toEqual([CLIENT, CLIENT]);
+  });
+
   test('machine: a global waits for the votes of the other partition, and first reads there', () => {
     const [read, vote] = [2, 1];
     const trips = WANS.map((wan) => measureTrips('machine', wan, GLOBAL));
@@ -57,11 +76,12 @@ describe('a transaction on an idle system takes its trips', () => {
 });
 
 test('a run under load depends on its options alone', () => {
-  const options = { wan: 'WAN 1', globalShare: 0, hotShare: 0, threshold: 0, delayMs: 0 } as const;
+  const workload = createUpdates({ globals: 0, hot: 0 });
+  const options = { wan: 'WAN 1', workload, threshold: 0, delayMs: 0 } as const;
   const run = (seed: number) => runLoad({ ...options, system: 'machine', seed, warmUpMs: 20, durationMs: 20 });
   const [first, again, other] = [run(1), run(1), run(2)];
   expect(again).toEqual(first);
-  expect(other.localMs).not.toEqual(first.localMs);
+  expect(other.latenciesMs).not.toEqual(first.latenciesMs);
   expect(first.utilization).toBeGreaterThan(0.5);
 });
 
