@@ -167,7 +167,7 @@ export function drawSocial(report: Report): Drawn {
   const of = (variant: Variant): string => short(readP99(rows, near, POST, variant));
   const figure = intervalsFigure({
     title: `In WAN 1, 99 of 100 posts take at most ${of(BASELINE)} ms in the paper’s protocol, ${of(REORDERING)} ms with reordering, and ${of(PRODUCT_VARIANT)} ms in the product`,
-    note: `The social network of the paper: 85 % timelines, 7.5 % posts, 7.5 % follows, half of them between the two regions. Latency at the 99th percentile. ${CIRCUMSTANCES} Reads are no work, and timelines of the machine are not certified. The paper measured 70 % less for posts with reordering in WAN 1.`,
+    note: `The social network of the paper: 85 % timelines, 7.5 % posts, 7.5 % follows, half of them between the two regions. Latency at the 99th percentile. ${CIRCUMSTANCES} Reads are no work, and timelines of the machine are not certified. The paper measured 70 % less for posts with reordering in WAN 1. Equal dots lie on one another.`,
     see: 'A post and a local follow have rows of one region. In WAN 1 they wait for the other region only behind a follow between the regions, and in the product not even there. In WAN 2 each of them waits for another region, and a global follow of the product waits twice.',
     axis: 'ms, 99th percentile (log scale)',
     better: 'lower',
