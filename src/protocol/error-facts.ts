@@ -7,7 +7,9 @@ import {
   isCorrectableError,
   type ErrorCode,
 } from '../correctable/errors.ts';
+import { hideAddresses } from './hide-addresses.ts';
 import type { FailDetails } from './messages/fail.ts';
+import { isOutage } from './report-failure.ts';
 
 export interface ErrorFacts extends FailDetails {
   readonly code: string;
@@ -50,7 +52,8 @@ export function toKnownCode(code: string): ErrorCode {
 
 /**
  * Returns what clients may know of `error`: the details of a typed error. The
- * text of other errors could name tables and machines.
+ * text of other errors could name tables and machines. If a store does not
+ * answer, its driver may have named the machine.
  */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error))
@@ -61,7 +64,7 @@ export function toErrorFacts(error: unknown): ErrorFacts {
   const { code, message, retryable, retryAfterMs, field, domain } = error;
   return {
     code,
-    message,
+    message: isOutage(error) ? hideAddresses(message) : message,
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(field !== undefined && { field }),
