@@ -1,7 +1,9 @@
 /** Runs of the worlds that are known here, with or without a planted fault. */
 import { ID_TABLE_LIMITS } from '../../src/server/replica/exactly-once/id-table.ts';
 import { CERTIFIER_LIMITS } from '../../src/server/replica/red/order/certifier.ts';
+import type { Checker } from '../../src/testing/simulator/checkers/checker.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
+import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult, SimulateOptions } from '../../src/testing/simulator/simulation.ts';
 import type { InjectedBug } from './injected-bugs.ts';
@@ -12,6 +14,8 @@ export interface SimulationSetup {
   readonly planted?: InjectedBug | undefined;
   /** Take the place of what is drawn. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
+  /** Creates checkers beside those of the service, such as one that records the run. */
+  readonly createCheckers?: (context: CheckerContext) => readonly Checker[];
 }
 
 /** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */
@@ -26,9 +30,13 @@ const OF_PLANTED: Partial<SimulationOptions> = {
 };
 
 /** How the simulator runs it. */
-export function createSetup({ planted, overrides }: SimulationSetup): SimulateOptions {
+export function createSetup({ planted, overrides, createCheckers }: SimulationSetup): SimulateOptions {
   return {
-    scenario: (options, seed) => getScenario(options, seed, planted?.service),
+    scenario: (options, seed) => {
+      const scenario = getScenario(options, seed, planted?.service);
+      if (createCheckers === undefined) return scenario;
+      return { ...scenario, checkers: (context) => [...createCheckers(context), ...scenario.checkers(context)] };
+    },
     overrides: { ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides },
     replacements: planted,
   };

@@ -25,11 +25,7 @@ import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import { REPLICA_LIMITS } from './replica-limits.ts';
 import { SENT_BACK } from '../../server/messages/envelope.ts';
-import {
-  SITE_DIRECTORY,
-  createTiming,
-  type SimulatedSite,
-} from './simulated-site.ts';
+import { SITE_DIRECTORY, type SimulatedSite } from './simulated-site.ts';
 import { EPOCH_MS } from './simulated-clock.ts';
 import {
   countOperations,
@@ -37,7 +33,7 @@ import {
   type InstalledCopy,
   type SharedCopy,
 } from './site-copies.ts';
-import type { Timeline } from './timeline.ts';
+import { createTiming, type Timeline } from './timeline.ts';
 
 export interface ClusterContext {
   readonly options: SimulationOptions;

@@ -16,10 +16,33 @@ export interface SentMessage {
   readonly bytes: Uint8Array;
 }
 
+/** One direction between two sites. */
+export interface Link {
+  readonly from: Origin;
+  readonly to: Origin;
+}
+
+/**
+ * What became of a copy of a message. `cut`: a partition was in the way when it
+ * was sent, or when it should have arrived.
+ */
+export interface MessageEnd {
+  readonly message: SentMessage;
+  readonly sentAtMs: number;
+  readonly fate: 'delivered' | 'lost' | 'cut';
+}
+
+/** The events of a network. */
+export interface NetworkListener {
+  receive(sent: SentMessage): void;
+  /** Called when a copy of a message arrives, before `receive`, or is lost. */
+  onMessageEnd(end: MessageEnd): void;
+  onLinksCut(links: readonly Link[]): void;
+  onLinksRestored(links: readonly Link[]): void;
+}
+
 /** The kind of messages with blue operations. */
 const BLUE_OPERATIONS = 'blue.operations';
-
-type Receive = (sent: SentMessage) => void;
 
 export class HostileNetwork {
   /** The number of sent messages by kind, and by kind and fate. */
@@ -27,9 +50,9 @@ export class HostileNetwork {
   readonly #options: SimulationOptions;
   readonly #random: Random;
   readonly #timeline: Timeline;
-  readonly #receive: Receive;
+  readonly #listener: NetworkListener;
   readonly #healthyPeriods: HealthyPeriods;
-  readonly #cutLinks = new Set<string>();
+  readonly #cutLinks = new Map<string, Link>();
   /** The sites that partitions may cut off. */
   readonly #sites: Origin[];
   readonly #lastArrivalMs = new Map<string, number>();
@@ -42,13 +65,13 @@ export class HostileNetwork {
     options: SimulationOptions,
     random: Random,
     timeline: Timeline,
-    receive: Receive,
+    listener: NetworkListener,
     calm: HealthyPeriods,
   ) {
     this.#options = options;
     this.#random = random;
     this.#timeline = timeline;
-    this.#receive = receive;
+    this.#listener = listener;
     this.#healthyPeriods = calm;
     this.#sites = Array.from(
       { length: options.siteCount },
@@ -62,12 +85,13 @@ export class HostileNetwork {
   }
 
   send(sent: SentMessage): void {
-    const { from, to, kind } = sent;
+    const { from, kind } = sent;
+    const { nowMs } = this.#timeline;
     this.#count(kind);
-    const link = `${from}-${to}`;
-    if (this.#cutLinks.has(link)) return this.#lose(kind);
+    const link = formatLink(sent);
+    if (this.#cutLinks.has(link)) return this.#lose(sent, nowMs, 'cut');
     if (!this.#isHealed && this.#random.chance(this.#options.lossChance))
-      return this.#lose(kind);
+      return this.#lose(sent, nowMs, 'lost');
     const copies =
       !this.#isHealed && this.#random.chance(this.#options.duplicateChance)
         ? 2
@@ -87,16 +111,17 @@ export class HostileNetwork {
   /** From now on nothing is lost, repeated or cut. */
   heal(): void {
     this.#isHealed = true;
-    this.#cutLinks.clear();
+    this.#restore([...this.#cutLinks.values()]);
   }
 
   get isCut(): boolean {
     return this.#cutLinks.size > 0;
   }
 
-  #lose(kind: string): void {
+  #lose(message: SentMessage, sentAtMs: number, fate: 'lost' | 'cut'): void {
     this.#healthyPeriods.onDisturbed();
-    this.#count(`${kind} lost`);
+    this.#count(`${message.kind} lost`);
+    this.#listener.onMessageEnd({ message, sentAtMs, fate });
   }
 
   #count(description: string): void {
@@ -105,8 +130,9 @@ export class HostileNetwork {
 
   #deliver(link: string, sent: SentMessage, isSlow: boolean): void {
     const { minDelayMs, delayMeanMs, isOrdered, slowStreamMs } = this.#options;
+    const sentAtMs = this.#timeline.nowMs;
     let arrivalMs =
-      this.#timeline.nowMs + minDelayMs + this.#random.exponential(delayMeanMs);
+      sentAtMs + minDelayMs + this.#random.exponential(delayMeanMs);
     if (isSlow) arrivalMs += this.#random.exponential(slowStreamMs);
     // Other messages do not wait for slow ones.
     const order = isSlow ? `${link} ${sent.kind}` : link;
@@ -115,12 +141,17 @@ export class HostileNetwork {
     const isOvertaking = arrivalMs < lastMs;
     if (isOvertaking) this.#count(`${sent.kind} overtaking`);
     this.#lastArrivalMs.set(order, Math.max(arrivalMs, lastMs));
-    this.#timeline.schedule(arrivalMs - this.#timeline.nowMs, () => {
-      if (this.#cutLinks.has(link)) return this.#lose(sent.kind);
+    this.#timeline.schedule(arrivalMs - sentAtMs, () => {
+      if (this.#cutLinks.has(link)) return this.#lose(sent, sentAtMs, 'cut');
       // A message that arrives too early is not accepted, and has to be sent
       // again.
       if (isOvertaking) this.#healthyPeriods.onDisturbed();
-      this.#receive(sent);
+      this.#listener.onMessageEnd({
+        message: sent,
+        sentAtMs,
+        fate: 'delivered',
+      });
+      this.#listener.receive(sent);
     });
   }
 
@@ -142,17 +173,27 @@ export class HostileNetwork {
     const isolated = this.#sites[
       this.#random.between(0, this.#sites.length - 1)
     ] as Origin;
-    const cut: string[] = [];
+    const cut: Link[] = [];
     for (const other of this.#sites) {
       if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3)))
         continue;
-      cut.push(`${isolated}-${other}`);
-      if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);
+      cut.push({ from: isolated, to: other });
+      if (!isPartitionOneWay) cut.push({ from: other, to: isolated });
     }
-    for (const link of cut) this.#cutLinks.add(link);
+    for (const link of cut) this.#cutLinks.set(formatLink(link), link);
+    this.#listener.onLinksCut(cut);
     this.#timeline.schedule(this.#random.exponential(partitionMeanMs), () => {
-      for (const link of cut) this.#cutLinks.delete(link);
+      this.#restore(cut);
       this.#healthyPeriods.onDisturbed();
     });
   }
+
+  #restore(links: readonly Link[]): void {
+    for (const link of links) this.#cutLinks.delete(formatLink(link));
+    this.#listener.onLinksRestored(links);
+  }
+}
+
+function formatLink({ from, to }: Link): string {
+  return `${from}-${to}`;
 }

@@ -4,7 +4,6 @@
  */
 import type { Random } from '../../server/collections/random.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
-import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
@@ -32,7 +31,7 @@ export class PlannedFaults {
     this.#parts = parts;
   }
 
-  planForSite(site: SimulatedSite, disk: SimulatedDisk): void {
+  planForSite(site: SimulatedSite): void {
     const { options, random, counts } = this.#parts;
     const {
       crashEveryMs,
@@ -48,7 +47,7 @@ export class PlannedFaults {
       counts.pauses += 1;
       site.pause(random.exponential(pauseMeanMs));
     });
-    this.#plan(fullEveryMs, () => this.#fill(disk));
+    this.#plan(fullEveryMs, () => this.#fill(site));
     this.#plan(deposeEveryMs, () => site.depose());
   }
 
@@ -87,8 +86,8 @@ export class PlannedFaults {
   }
 
   /** A write that did not fit is repeated only after a while. */
-  makeRoom(disk: SimulatedDisk): void {
-    disk.isFull = false;
+  makeRoom(site: SimulatedSite): void {
+    site.setDiskFull(false);
     this.#parts.healthyPeriods.onDisturbed(FULL_RETRY_MS);
   }
 
@@ -101,12 +100,12 @@ export class PlannedFaults {
     });
   }
 
-  #fill(disk: SimulatedDisk): void {
+  #fill(site: SimulatedSite): void {
     const { options, timeline, random, counts } = this.#parts;
     counts.fullDisks += 1;
-    disk.isFull = true;
+    site.setDiskFull(true);
     timeline.schedule(random.exponential(options.fullMeanMs), () =>
-      this.makeRoom(disk),
+      this.makeRoom(site),
     );
   }
 

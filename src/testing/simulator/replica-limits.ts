@@ -7,6 +7,9 @@ import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
 
+/** The name of the deployment, as messages between its sites carry it. */
+export const SIMULATED_DEPLOYMENT = 'simulated';
+
 export const REPLICA_LIMITS = {
   resendAfterMs: 100,
   reachTimeoutMs: 1000,

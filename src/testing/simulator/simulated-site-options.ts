@@ -11,9 +11,14 @@ import type {
   SiteOptions,
   SiteOutput,
 } from '../../server/site/site-options.ts';
-import type { RecoveredState } from '../../server/log/recovered-state.ts';
+import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
+import type {
+  RecoveredState,
+  createSiteFromShared,
+  mergeSharedIntoSite,
+} from '../../server/log/recovered-state.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
-import type { ClientSubmission } from './checkers/checker.ts';
+import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
@@ -55,6 +60,19 @@ export type MachineFactory = (
   wallMs: number,
 ) => SiteMachine;
 
+/**
+ * Replacements of production code: parts with a fault, to check that the fault
+ * is found.
+ */
+export interface RunReplacements {
+  readonly makeMachine?: MachineFactory | undefined;
+  readonly Disk?: typeof SimulatedDisk | undefined;
+  readonly Storage?: typeof DurableStorage | undefined;
+  readonly createSite?: typeof createSiteFromShared | undefined;
+  readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
+  readonly EtcdLog?: typeof EtcdLog | undefined;
+}
+
 /** `Site` is the class of the site, which this file must not import. */
 export interface SimulatedSiteOptions<Site> {
   readonly site: Omit<
@@ -83,8 +101,7 @@ export interface SimulatedSiteOptions<Site> {
    * Called when this start of the site has accepted a message of another site.
    */
   onMessageAccepted(envelope: Envelope, start: number): void;
-  /** Called when the site continues after a pause. */
-  onResumed(): void;
+  onEvent(event: SiteEvent): void;
   /**
    * Called when the site has started: empty, or with the state for which the
    * checkers noted `saved`.

@@ -37,7 +37,6 @@ import {
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
-import type { Timing } from '../../server/storage/disk/files.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
@@ -49,7 +48,7 @@ import {
   countHarmless,
   failOnRejection,
 } from './site-messages.ts';
-import type { Timeline } from './timeline.ts';
+import { createTiming } from './timeline.ts';
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
@@ -64,14 +63,6 @@ const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
  * again, and the time in which a halt of its red log is noticed.
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
-
-export function createTiming(timeline: Timeline): Timing {
-  return {
-    soon: (run) => timeline.schedule(0, run),
-    later: (run) => timeline.schedule(0, run),
-    afterMs: (delayMs, run) => timeline.schedule(delayMs, run),
-  };
-}
 
 export class SimulatedSite {
   readonly origin: Origin;
@@ -263,6 +254,7 @@ export class SimulatedSite {
   lose(): void {
     this.stop();
     this.isLost = true;
+    this.#options.onEvent('lost');
   }
 
   /** Stops the site. It does not restart by itself. */
@@ -349,6 +341,7 @@ export class SimulatedSite {
     this.#pausedInputs = undefined;
     this.#answers.clear();
     this.#options.disk.crash();
+    this.#options.onEvent('crashed');
     if (downMs === Infinity) return;
     const stops = this.#stops;
     this.#options.timeline.schedule(downMs, () => {
@@ -361,8 +354,15 @@ export class SimulatedSite {
    * writes, and the next start is that holder.
    */
   depose(): void {
-    if (this.machine !== undefined && !this.isSpared)
-      this.#options.disk.depose();
+    if (this.machine === undefined || this.isSpared) return;
+    this.#options.disk.depose();
+    this.#options.onEvent('deposed');
+  }
+
+  /** Fills its disk up, or makes room on it. */
+  setDiskFull(isFull: boolean): void {
+    this.disk.isFull = isFull;
+    this.#options.onEvent(isFull ? 'disk full' : 'disk has room');
   }
 
   /**
@@ -380,6 +380,7 @@ export class SimulatedSite {
    */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
+    this.#options.onEvent('halted');
     this.#options.timeline.schedule(REPAIR_MS, () => {
       if (this.machine === machine) this.crash(RESTART_MS);
     });
@@ -389,10 +390,11 @@ export class SimulatedSite {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return;
     const paused: (() => void)[] = [];
     this.#pausedInputs = paused;
+    this.#options.onEvent('paused');
     this.#options.timeline.schedule(pauseMs, () => {
       if (this.#pausedInputs !== paused) return;
       this.#pausedInputs = undefined;
-      this.#options.onResumed();
+      this.#options.onEvent('resumed');
       for (const input of paused) input();
     });
   }

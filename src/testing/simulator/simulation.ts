@@ -8,7 +8,6 @@ import {
   mergeSharedIntoSite,
 } from '../../server/log/recovered-state.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import {
   formatStartName,
   type Origin,
@@ -30,7 +29,7 @@ import { HealthyPeriods, Timeline } from './timeline.ts';
 import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History, type ClientOperation } from './history.ts';
-import { HostileNetwork, type SentMessage } from './network.ts';
+import { HostileNetwork, type NetworkListener } from './network.ts';
 import {
   drawOptions,
   type Profile,
@@ -47,11 +46,12 @@ import { SimulatedSite } from './simulated-site.ts';
 import {
   type MachineFactory,
   type MembershipOutput,
+  type RunReplacements,
 } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterContext } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
-import { createReplicaLimits } from './replica-limits.ts';
+import { createReplicaLimits, SIMULATED_DEPLOYMENT } from './replica-limits.ts';
 import {
   drawPartitions,
   type SimulatedPartitions,
@@ -119,16 +119,11 @@ export class Simulation {
     this.#traced = new TracedService(scenario.service);
     this.#history = new History(this.#scenario.traits);
     this.#random = new Random(seed);
-    const receive = (sent: SentMessage): void => {
-      const site = this.#sites.find(({ origin }) => origin === sent.to);
-      for (const receiver of this.#cluster.pickReceivers(site, sent.kind))
-        receiver.receive(sent);
-    };
     this.#network = new HostileNetwork(
       this.#options,
       this.#random,
       this.#timeline,
-      receive,
+      this.#createNetworkListener(),
       this.#healthyPeriods,
     );
     this.#faults = new PlannedFaults({
@@ -216,6 +211,20 @@ export class Simulation {
     this.#faults.planClocks(wild as SimulatedSite, this.#sites);
   }
 
+  #createNetworkListener(): NetworkListener {
+    return {
+      receive: (sent) => {
+        const site = this.#sites.find(({ origin }) => origin === sent.to);
+        for (const receiver of this.#cluster.pickReceivers(site, sent.kind))
+          receiver.receive(sent);
+      },
+      onMessageEnd: (end) => this.#checkers.notify('onMessageEnd', end),
+      onLinksCut: (links) => this.#checkers.notify('onLinksCut', links),
+      onLinksRestored: (links) =>
+        this.#checkers.notify('onLinksRestored', links),
+    };
+  }
+
   #createClusterContext(): ClusterContext {
     return {
       options: this.#options,
@@ -241,7 +250,7 @@ export class Simulation {
   #addSite(site: Origin, disk: SimulatedDisk, begin: SiteBeginning = {}): void {
     const added = this.#makeSite(site, disk, begin);
     this.#sites.push(added);
-    this.#faults.planForSite(added, disk);
+    this.#faults.planForSite(added);
   }
 
   #makeSite(
@@ -257,7 +266,7 @@ export class Simulation {
       this.#options;
     const { service } = this.#traced;
     const place = {
-      deployment: 'simulated',
+      deployment: SIMULATED_DEPLOYMENT,
       redLeader: this.#origins.sites[LEADER] as Origin,
     };
     const { engine: redLog, connect } = this.#redLog;
@@ -288,7 +297,10 @@ export class Simulation {
       onMessageAccepted: (envelope, start) =>
         notify('onMessageAccepted', site, envelope, start),
       save: () => this.#checkers.save(site),
-      onResumed: () => this.#healthyPeriods.onDisturbed(),
+      onEvent: (event) => {
+        if (event === 'resumed') this.#healthyPeriods.onDisturbed();
+        notify('onSiteEvent', site, event);
+      },
       onStarted: (saved) => {
         this.#healthyPeriods.onDisturbed();
         if (!isTwin)
@@ -416,13 +428,11 @@ export class Simulation {
       random: this.#random,
       sites: this.#sites,
     };
-    const isHealthy = (): boolean => this.#isHealed;
-    const onRepeated = (): void => void (this.#counts.repeated += 1);
     return new SimulatedRedLog({
       ...run,
       seed: this.#seed,
-      isHealthy,
-      onRepeated,
+      isHealthy: () => this.#isHealed,
+      onRepeated: () => void (this.#counts.repeated += 1),
       Log: this.#replacements.EtcdLog,
     });
   }
@@ -452,8 +462,8 @@ export class Simulation {
   #heal(): void {
     this.#isHealed = true;
     this.#healthyPeriods.onDisturbed(this.#redLog.recoveryMs);
-    for (const disk of this.#disks)
-      if (disk.isFull) this.#faults.makeRoom(disk);
+    for (const site of this.#sites)
+      if (site.disk.isFull) this.#faults.makeRoom(site);
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {
@@ -501,28 +511,14 @@ export class Simulation {
       this.#redLog.etcd?.counts,
     );
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;
-    const history = this.#history.operations;
     return {
       seed: this.#seed,
       options: this.#options,
       coverage,
-      history,
+      history: this.#history.operations,
       ...(violation === undefined ? {} : { violation }),
     };
   }
-}
-
-/**
- * Replacements of production code: parts with a fault, to check that the fault
- * is found.
- */
-export interface RunReplacements {
-  readonly makeMachine?: MachineFactory | undefined;
-  readonly Disk?: typeof SimulatedDisk | undefined;
-  readonly Storage?: typeof DurableStorage | undefined;
-  readonly createSite?: typeof createSiteFromShared | undefined;
-  readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
-  readonly EtcdLog?: typeof EtcdLog | undefined;
 }
 
 export interface SimulateOptions {

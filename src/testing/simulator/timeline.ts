@@ -2,6 +2,7 @@
  * Virtual time. Events run in the order of their times. Events of one time run
  * in the order in which they were planned.
  */
+import type { Timing } from '../../server/storage/disk/files.ts';
 
 interface PlannedEvent {
   readonly atMs: number;
@@ -71,6 +72,15 @@ function isBefore(item: PlannedEvent, other: PlannedEvent): boolean {
     item.atMs < other.atMs ||
     (item.atMs === other.atMs && item.order < other.order)
   );
+}
+
+/** Returns the timers of a storage that runs on virtual time. */
+export function createTiming(timeline: Timeline): Timing {
+  return {
+    soon: (run) => timeline.schedule(0, run),
+    later: (run) => timeline.schedule(0, run),
+    afterMs: (delayMs, run) => timeline.schedule(delayMs, run),
+  };
 }
 
 /** The time since when no fault delays anything, for checkers of durations. */

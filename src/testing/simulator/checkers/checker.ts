@@ -12,6 +12,7 @@ import type { Stage } from '../../../server/records/replica-output.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
+import type { Link, MessageEnd } from '../network.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 
 export type AnyOperation = BlueOperation | RedOperation;
@@ -154,6 +155,21 @@ export interface ClientDomainError {
 }
 
 /**
+ * What happens to a site. `deposed`: another process has taken over its log.
+ * `halted`: its red log did not continue correctly. `lost`: the site and its
+ * disk are lost for good.
+ */
+export type SiteEvent =
+  | 'crashed'
+  | 'lost'
+  | 'paused'
+  | 'resumed'
+  | 'deposed'
+  | 'halted'
+  | 'disk full'
+  | 'disk has room';
+
+/**
  * One property of a run. A checker throws a `PropertyViolation` when it does
  * not hold.
  */
@@ -183,6 +199,13 @@ export interface Checker {
    */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   onMembers?(site: Origin, origins: Origins): void;
+  /** Called when something happened to a site, its disk or its log. */
+  onSiteEvent?(site: Origin, event: SiteEvent): void;
+  /** Called when a copy of a message has arrived at a site, or was lost. */
+  onMessageEnd?(end: MessageEnd): void;
+  /** Called when a partition begins, and when it ends. */
+  onLinksCut?(links: readonly Link[]): void;
+  onLinksRestored?(links: readonly Link[]): void;
   onSubmitted?(submission: ClientSubmission): void;
   /** Called when a generator ran on the state that `site` shows. */
   onGeneratorRun?(site: Origin, run: GeneratorRun): void;

@@ -9,8 +9,7 @@ import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts
 import type { LogKind } from '../../../../src/server/log/local-log.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import { SimulatedDisk } from '../../../../src/testing/simulator/disk.ts';
-import { createTiming } from '../../../../src/testing/simulator/simulated-site.ts';
-import { Timeline } from '../../../../src/testing/simulator/timeline.ts';
+import { createTiming, Timeline } from '../../../../src/testing/simulator/timeline.ts';
 import { simulatedService } from '../../../simulator/service.ts';
 import { SiteWorld } from '../../../support/site-world.ts';
 
