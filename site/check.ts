@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../bench/harness/chromium.ts';
 import { accessibilityFaults } from '../test/support/axe.ts';
+import { findSimulatorFaults } from './check-simulator.ts';
 import { serveSite } from './static-files.ts';
 
 const SIZES = {
@@ -11,10 +12,11 @@ const SIZES = {
   phone: { width: 390, height: 844 },
 } as const;
 
-/** The pages that axe looks at. */
+/** The pages that axe looks at. The simulator shows a planted fault then. */
 const ACCESSIBLE = [
   'index.html',
   'play.html',
+  'simulator.html',
   'start/overview.html',
   'start/comparison.html',
   'start/quick-start-react.html',
@@ -95,6 +97,7 @@ async function openAll(browser: Browser, { url, paths, viewport, name, progress 
 async function findPageFaults(page: Page, path: string): Promise<string[]> {
   const overflowPx = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   const faults = overflowPx > MAX_OVERFLOW_PX ? [`is ${overflowPx} pixels too wide`] : [];
+  if (path === 'simulator.html') faults.push(...(await findSimulatorFaults(page)));
   if ((ACCESSIBLE as readonly string[]).includes(path)) faults.push(...(await accessibilityFaults(page)));
   return faults;
 }

@@ -89,6 +89,7 @@ export default defineConfig({
       { text: 'Start', link: '/start/overview' },
       { text: 'Guides', link: '/guides/views' },
       { text: 'Play', link: '/play' },
+      { text: 'Simulator', link: '/simulator' },
       { text: 'Compare', link: '/start/comparison' },
       { text: 'RedBlue', link: '/redblue/concepts' },
       { text: 'Reference', link: '/reference/error-codes' },
@@ -112,6 +113,9 @@ export default defineConfig({
     resolve: {
       alias: [
         { find: '@landing', replacement: join(checkout, 'demo/landing') },
+        { find: '@simulator', replacement: join(checkout, 'site/simulator') },
+        // The simulated sites use it for checksums.
+        { find: 'node:zlib', replacement: join(checkout, 'site/simulator/zlib.ts') },
         { find: /^correctables$/, replacement: join(checkout, 'dist/index.js') },
         {
           find: /^correctables\/(.+)$/,

@@ -1,8 +1,8 @@
 /**
- * The theme of VitePress with the parts that run in pages: the lanes of the start page, and
- * the editor of `play`.
+ * The theme of VitePress with the parts that run in pages: the lanes of the start page, the
+ * editor of `play`, and the time line of `simulator`.
  */
-import { h } from 'vue';
+import { defineAsyncComponent, h } from 'vue';
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
 import Lanes from './Lanes.vue';
@@ -14,5 +14,10 @@ export default {
   Layout: () => h(DefaultTheme.Layout, null, { 'home-hero-image': () => h(Lanes) }),
   enhanceApp({ app }) {
     app.component('Play', Play);
+    // Only its own page loads it.
+    app.component(
+      'Simulator',
+      defineAsyncComponent(() => import('./simulator/Simulator.vue')),
+    );
   },
 } satisfies Theme;

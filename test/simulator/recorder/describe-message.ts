@@ -5,7 +5,7 @@ import type { SequencedMessage } from '../../../src/server/log/sequenced/sequenc
 import type { Envelope } from '../../../src/server/messages/envelope.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
 import type { BlueOperation, RedRecord, SlotDecision } from '../../../src/server/records/records.ts';
-import type { AnyOperation } from '../../../src/testing/simulator/checkers/checker.ts';
+import { isRed, type AnyOperation } from '../../../src/testing/simulator/checkers/checker.ts';
 import { isLowWatermark, isTransfer } from '../../../src/testing/simulator/checkers/low-watermarks.ts';
 import type { MessageGroup } from './recorded-run.ts';
 
@@ -56,7 +56,7 @@ const DESCRIPTIONS: {
     text: `${from} asks ${to}, the leader, to order ${describeRecord(record)}.`,
   }),
   'log.append': ({ position, entries, committed }, from) => {
-    const majority = `A majority has the first ${countOf(committed, 'entry', 'entries')}.`;
+    const majority = `A majority has ${committed === 0 ? 'none yet' : `the first ${committed}`}.`;
     if (entries.length === 0)
       return { group: 'heartbeat', text: `${from} sends no new entry of the red log. ${majority}` };
     const named = listOf(entries, ({ record }) => describeRecord(record));
@@ -120,8 +120,9 @@ export function describeOperation(operation: AnyOperation): string {
   if (isLowWatermark(operation)) return 'a mark up to which removals may be forgotten';
   if (isTransfer(operation)) return `a transfer of rights (${operation.id})`;
   const { id, shadow, effects } = operation;
-  if (shadow === undefined || effects.length === 0) return `${id}, which changes nothing`;
-  return `${shadow} (${id}: ${listOf(effects, describeEffect)})`;
+  const name = shadow ?? (isRed(operation) ? operation.operation : 'an operation');
+  if (effects.length === 0) return `${name} (${id}), which changes nothing`;
+  return `${name} (${id}: ${listOf(effects, describeEffect)})`;
 }
 
 function describeBlue(operation: BlueOperation): string {
@@ -129,8 +130,8 @@ function describeBlue(operation: BlueOperation): string {
 }
 
 function describeEffect({ table, key, field, action, value }: Effect): string {
-  const place = [table, formatValue(key), field].filter((part) => part !== '').join(' ');
-  return `${place} ${action}${value === undefined ? '' : ` ${formatValue(value)}`}`;
+  const change = field === '' ? action : `${field}.${action}`;
+  return `${table} ${formatValue(key)} ${change}(${value === undefined ? '' : formatValue(value)})`;
 }
 
 function describeRecord(record: RedRecord): string {

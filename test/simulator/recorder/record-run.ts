@@ -16,7 +16,7 @@ export function recordRun(seed: number, profile: Profile, setup: SimulationSetup
   const recorder = recorders[0] as RunRecorder;
   const { marks, outages, cuts, nowMs } = recorder;
   const messages = recorder.messages.toSorted((a, b) => a.sentAtMs - b.sentAtMs);
-  const leaders = messages.flatMap(({ kind, from }) => (kind === 'log.append' ? [from] : []));
+  const leaders = messages.flatMap(({ kind, to }) => (kind === 'log.propose' ? [to] : []));
   return {
     seed,
     profile,

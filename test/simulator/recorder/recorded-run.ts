@@ -67,7 +67,7 @@ export interface RecordedRun {
   readonly seed: number;
   readonly profile: string;
   readonly siteCount: number;
-  /** The sites that lead red logs. */
+  /** The sites that others ask to order red operations. */
   readonly leaders: readonly number[];
   readonly clientCount: number;
   readonly endMs: number;

@@ -147,9 +147,8 @@ export class RunRecorder implements Checker {
   }
 
   onRejected(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void {
-    const reason =
-      conflict?.reason === 'name' ? `${conflict.name} has changed` : `reason: ${conflict?.reason ?? 'none'}`;
-    this.#mark(site, 'rejected', `rejects the red operation ${describeOperation(operation)}: ${reason}`);
+    const described = `${describeOperation(operation)}: ${describeConflict(conflict)}`;
+    this.#mark(site, 'rejected', `rejects the red operation ${described}`);
   }
 
   onView({ site, operation, stage, value }: ClientView): void {
@@ -220,6 +219,14 @@ export class RunRecorder implements Checker {
   #mark(site: Origin, kind: RecordedMark['kind'], text: string): void {
     this.marks.push({ site, kind, atMs: this.nowMs, text: `Site ${site} ${text}.` });
   }
+}
+
+function describeConflict(conflict: Conflict | undefined): string {
+  if (conflict?.reason === 'name') return `${conflict.name.replaceAll('\0', ' ')} has changed since it was read`;
+  if (conflict?.reason === 'range') return 'what it has scanned has changed';
+  if (conflict?.reason === 'predecessor') return `it depends on ${conflict.id}, which was rejected`;
+  if (conflict?.reason === 'held') return 'another operation holds a row of it';
+  return 'it has read a state that is too old';
 }
 
 function formatOutage(site: Origin, kind: OutageKind): string {

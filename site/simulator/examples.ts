@@ -1,0 +1,70 @@
+/** What a visitor of the page can choose. Tests run each of the faults with its seed. */
+import { MAX_SEED } from '../../src/server/collections/random.ts';
+import type { Profile } from '../../src/testing/simulator/options.ts';
+
+/** A run that a worker is asked for. `fault` is the name of a planted fault. */
+export interface RunRequest {
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly fault?: string | undefined;
+}
+
+interface ProfileChoice {
+  readonly profile: Profile;
+  readonly label: string;
+}
+
+export const PROFILE_CHOICES: readonly ProfileChoice[] = [
+  { profile: 'calm', label: 'calm: only delays' },
+  { profile: 'lossy', label: 'lossy: messages are lost and repeated' },
+  { profile: 'partitions', label: 'partitions: links are cut' },
+  { profile: 'crashes', label: 'crashes: sites crash, disks fill up' },
+  { profile: 'moves', label: 'moves: clients change sites, under crashes and partitions' },
+  { profile: 'loss', label: 'loss: a site is lost for good' },
+  { profile: 'swarm', label: 'swarm: a mix of all faults' },
+];
+
+/** The run that the page begins with. */
+export const FIRST_RUN: RunRequest = { profile: 'partitions', seed: 131 };
+
+/** A planted fault, and a seed that shows it. */
+export interface FaultChoice {
+  readonly fault: string;
+  readonly label: string;
+  readonly profile: Profile;
+  readonly seed: number;
+}
+
+export const FAULT_CHOICES: readonly FaultChoice[] = [
+  { fault: 'no-gate', label: 'Red operations do not wait for what they depend on', profile: 'partitions', seed: 1 },
+  { fault: 'blue-before-its-causes', label: 'Blue operations do not wait either', profile: 'lossy', seed: 9 },
+  { fault: 'all-blue-bank', label: 'Withdrawals are blue', profile: 'calm', seed: 9 },
+  { fault: 'no-phantoms', label: 'Certification ignores scans', profile: 'calm', seed: 15 },
+  { fault: 'swapped-records', label: 'A site swaps two entries of the red log', profile: 'calm', seed: 6 },
+  { fault: 'rights-created', label: 'A transfer of rights takes effect twice', profile: 'lossy', seed: 2 },
+  { fault: 'restart-forgets-slots', label: 'A restart forgets what it has answered', profile: 'crashes', seed: 18 },
+  { fault: 'no-sessions', label: 'Sites ignore what a session has seen', profile: 'moves', seed: 8 },
+];
+
+/** Returns the run that the query of an address asks for, or the first run of the page. */
+export function readRequest(query: string): RunRequest {
+  const parameters = new URLSearchParams(query);
+  const seed = Number(parameters.get('seed') ?? FIRST_RUN.seed);
+  const fault = FAULT_CHOICES.find((choice) => choice.fault === parameters.get('fault'));
+  const profile = PROFILE_CHOICES.find((choice) => choice.profile === parameters.get('profile'))?.profile;
+  return {
+    seed: isSeed(seed) ? seed : FIRST_RUN.seed,
+    profile: fault?.profile ?? profile ?? FIRST_RUN.profile,
+    fault: fault?.fault,
+  };
+}
+
+export function formatRequest({ seed, profile, fault }: RunRequest): string {
+  const parameters = new URLSearchParams({ profile, seed: String(seed) });
+  if (fault !== undefined) parameters.set('fault', fault);
+  return `?${parameters}`;
+}
+
+export function isSeed(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_SEED;
+}
