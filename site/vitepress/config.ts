@@ -88,8 +88,13 @@ export default defineConfig({
     nav: [
       { text: 'Start', link: '/start/overview' },
       { text: 'Guides', link: '/guides/views' },
-      { text: 'Play', link: '/play' },
-      { text: 'Simulator', link: '/simulator' },
+      {
+        text: 'Try',
+        items: [
+          { text: 'Play', link: '/play' },
+          { text: 'Simulator', link: '/simulator' },
+        ],
+      },
       { text: 'Compare', link: '/start/comparison' },
       { text: 'RedBlue', link: '/redblue/concepts' },
       { text: 'Reference', link: '/reference/error-codes' },
