@@ -98,8 +98,13 @@ export default defineConfig({
       { text: 'Compare', link: '/start/comparison' },
       { text: 'RedBlue', link: '/redblue/concepts' },
       { text: 'Reference', link: '/reference/error-codes' },
-      { text: 'Evidence', link: '/plots' },
-      { text: 'Internals', link: '/ARCHITECTURE' },
+      {
+        text: 'More',
+        items: [
+          { text: 'Evidence', link: '/plots' },
+          { text: 'Internals', link: '/ARCHITECTURE' },
+        ],
+      },
     ],
     sidebar: Object.assign({ '/reference/api/': [API] }, ...AREAS.map(createSidebar)),
     search: {
