@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
+import { toHeadingSlug } from './heading-slug.ts';
 
 interface Settings {
   readonly checkout: string;
@@ -82,7 +83,10 @@ export default defineConfig({
   cleanUrls: false,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   transformHtml: addLandmark,
-  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify: toHeadingSlug },
+  },
   themeConfig: {
     outline: [2, 3],
     nav: [

@@ -75,6 +75,13 @@ export interface ErrorDetails {
 
 const RETRYABLE_CODES =
   /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
+/**
+ * The page about error codes. It comes with the package, so it fits the version
+ * that runs. Errors have its address, because a terminal prints them far from
+ * any documentation.
+ */
+const ERROR_CODES_PAGE =
+  'node_modules/correctables/docs/reference/error-codes.md';
 /** Values of users must not reach logs, so these fields are not enumerable. */
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
@@ -105,6 +112,12 @@ export class CorrectableError extends Error {
   declare readonly levelErrors: Readonly<Record<string, unknown>>;
   declare readonly field: string | undefined;
   declare readonly domain: DomainErrorInfo | undefined;
+  /**
+   * The address of the documentation of `code`, as a path: when it occurs,
+   * whether data may have changed, and what to do. Node prints it with the
+   * error.
+   */
+  declare readonly docs: string;
 
   constructor(
     code: ErrorCode,
@@ -122,6 +135,7 @@ export class CorrectableError extends Error {
       code,
       retryable,
       levelErrors,
+      docs: `${ERROR_CODES_PAGE}#${code.toLowerCase()}`,
     })) {
       if (value === undefined) continue;
       // The properties are configurable, so that proxies may wrap them.

@@ -2,9 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { comparePage, readOptionTexts, SECTIONS } from '../../scripts/options-page.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { toHeadingSlug } from '../../site/vitepress/heading-slug.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { CorrectableError, type ErrorCode } from '../../src/correctable/errors.ts';
 
 const root = new URL('../../', import.meta.url);
+const ERROR_CODES_PAGE = 'docs/reference/error-codes.md';
 const readText = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
 test('options: the page is what its script writes', () => {
@@ -65,14 +69,26 @@ function formatDefault(name: string, value: Writable): string {
   return value < 10_000 ? String(value) : String(value).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
 }
 
+const [, errorCodes = ''] = /export type ErrorCode =([^;]*);/.exec(readText('src/correctable/errors.ts')) ?? [];
+const ERROR_CODES = [...errorCodes.matchAll(/'(\w+)'/g)].map(([, code]) => code as ErrorCode);
+
 /** Returns the names in backticks that the rows of the tables begin with. */
 const readRows = (text: string): string[] => [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
 
-test('error codes: the table lists every code', () => {
-  const [, codes = ''] = /export type ErrorCode =([^;]*);/.exec(readText('src/correctable/errors.ts')) ?? [];
-  const expected = [...codes.matchAll(/'(\w+)'/g)].map(([, code]) => code);
-  const [, table = ''] = readText('docs/reference/error-codes.md').split('\n## All codes\n');
-  expect(readRows(table.split('\n## ')[0] ?? '').toSorted()).toEqual(expected.toSorted());
+test('error codes: the page has a row and a heading for every code', () => {
+  const [, section = ''] = readText(ERROR_CODES_PAGE).split('\n## All codes\n');
+  const [codes = ''] = section.split('\n## ');
+  const rows = [...codes.matchAll(/^\| \[`([^`]+)`\]\(#([^)]+)\)/gm)].map(([, code, anchor]) => ({ code, anchor }));
+  const headings = [...codes.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
+  expect(headings.toSorted()).toEqual(ERROR_CODES.toSorted());
+  expect(rows).toEqual(headings.map((code) => ({ code, anchor: toHeadingSlug(code) })));
+});
+
+test('error codes: each error has the address of the heading of its code', () => {
+  for (const code of ERROR_CODES)
+    expect(new CorrectableError(code, 'failed').docs).toBe(
+      `node_modules/${manifest.name}/${ERROR_CODES_PAGE}#${toHeadingSlug(code)}`,
+    );
 });
 
 test.each(COMMANDS)('command line: the table of `$name` lists its flags', ({ name, flags }) => {

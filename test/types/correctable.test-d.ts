@@ -264,6 +264,7 @@ test('withSink: the Correctable and its sink, of one type', () => {
 test('isCorrectableError: a code → that of the error', () => {
   const error: unknown = 1;
   if (isCorrectableError(error)) expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
+  if (isCorrectableError(error)) expectTypeOf(error.docs).toEqualTypeOf<string>();
   if (isCorrectableError(error, 'TIMEOUT')) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT'>();
   const either: 'TIMEOUT' | 'ABORTED' = Math.random() > 0.5 ? 'TIMEOUT' : 'ABORTED';
   if (isCorrectableError(error, either)) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT' | 'ABORTED'>();

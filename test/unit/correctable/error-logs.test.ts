@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { createClient, isCorrectableError } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { CorrectableError } from '../../../src/correctable/errors.ts';
+import { CorrectableError, getErrorDetails } from '../../../src/correctable/errors.ts';
 import { ThrownDomainError } from '../../../src/server/service/domain-errors.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS } from './support.ts';
@@ -27,6 +27,7 @@ test('COR-14: an error after a view with a secret and a bigint → logs show fac
     operation: 'get',
     key: 'user:7',
     retryable: false,
+    docs: 'node_modules/correctables/docs/reference/error-codes.md#final_failed',
   });
   expect(shown(error as object)).not.toContain('SECRET');
 });
@@ -72,4 +73,11 @@ test('COR-14: an error with a cause → only what Node prints of any error shows
   expect(Object.keys(error)).not.toContain('cause');
   expect(JSON.stringify({ error, ...error })).not.toContain('refused');
   expect(inspect(error)).toContain('[cause]: Error: refused');
+});
+
+test('COR-14: an error that was made of another → leads to the documentation of its own code', () => {
+  const refused = new CorrectableError('OVERLOADED', 'busy');
+  const unclear = new CorrectableError('UNKNOWN', 'no answer', getErrorDetails(refused));
+  expect(inspect(refused)).toContain("docs: 'node_modules/correctables/docs/reference/error-codes.md#overloaded'");
+  expect(inspect(unclear)).toContain("docs: 'node_modules/correctables/docs/reference/error-codes.md#unknown'");
 });
