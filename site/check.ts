@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../bench/harness/chromium.ts';
 import { accessibilityFaults } from '../test/support/axe.ts';
+import { findRunFaults } from './check-runs.ts';
 import { findSimulatorFaults } from './check-simulator.ts';
 import { serveSite } from './static-files.ts';
 
@@ -49,7 +50,8 @@ export async function checkSite(folder: string, progress: (text: string) => void
     const faults: string[] = [];
     for (const [name, viewport] of Object.entries(SIZES)) {
       progress(`opening ${paths.length} pages at the width of a ${name}`);
-      faults.push(...(await openAll(browser, { url, paths, viewport, name, progress })));
+      const runsPrograms = viewport === SIZES.desktop;
+      faults.push(...(await openAll(browser, { url, paths, viewport, name, runsPrograms, progress })));
     }
     faults.push(...(await measureFirstPage(browser, url)));
     return { pages: paths.length * Object.keys(SIZES).length, faults };
@@ -71,10 +73,15 @@ interface Opening {
   readonly paths: readonly string[];
   readonly viewport: { readonly width: number; readonly height: number };
   readonly name: string;
+  /** Whether the Run buttons are pressed. */
+  readonly runsPrograms: boolean;
   readonly progress: (text: string) => void;
 }
 
-async function openAll(browser: Browser, { url, paths, viewport, name, progress }: Opening): Promise<string[]> {
+async function openAll(
+  browser: Browser,
+  { url, paths, viewport, name, runsPrograms, progress }: Opening,
+): Promise<string[]> {
   const page = await browser.newPage({ viewport });
   const faults: string[] = [];
   let path = '';
@@ -89,6 +96,7 @@ async function openAll(browser: Browser, { url, paths, viewport, name, progress 
     if (at > 0 && at % PROGRESS_EVERY === 0) progress(`${at} of ${paths.length}`);
     await page.goto(url + path, { waitUntil: 'load' });
     for (const fault of await findPageFaults(page, path)) note(fault);
+    if (runsPrograms) for (const fault of await findRunFaults(page)) note(fault);
   }
   await page.close();
   return faults;

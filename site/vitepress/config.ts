@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { toHeadingSlug } from './heading-slug.ts';
+import { addRunButtons } from './run-buttons.ts';
 
 interface Settings {
   readonly checkout: string;
@@ -86,6 +87,7 @@ export default defineConfig({
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: toHeadingSlug },
+    config: addRunButtons,
   },
   themeConfig: {
     outline: [2, 3],

@@ -6,3 +6,8 @@ declare module '*.vue' {
   const component: Component;
   export default component;
 }
+
+/** Formats a value as Node does. */
+declare module 'object-inspect' {
+  export default function inspect(value: unknown): string;
+}
