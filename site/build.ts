@@ -1,7 +1,8 @@
-/** Builds the documentation site as static files: pages, their Markdown, and `llms.txt`. */
+/** Builds the documentation site as static files: pages, their Markdown, a shop, and `llms.txt`. */
 import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vitepress';
+import { buildShop } from './build-shop.ts';
 import type { Section } from './contents.ts';
 import { OUTPUT, SOURCE } from './folders.ts';
 import { prepareSource } from './prepare.ts';
@@ -11,6 +12,8 @@ export async function buildSite(progress: (text: string) => void): Promise<void>
   const sections = await prepareSource(progress);
   progress('building the pages');
   await build(SOURCE);
+  progress('building the React shop');
+  await buildShop();
   copyMarkdown();
   writeFileSync(join(OUTPUT, 'llms.txt'), formatContents(sections));
 }

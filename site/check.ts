@@ -18,6 +18,8 @@ const ACCESSIBLE = [
   'index.html',
   'play.html',
   'simulator.html',
+  'examples/react-shop.html',
+  'shop/index.html',
   'start/overview.html',
   'start/comparison.html',
   'start/quick-start-react.html',

@@ -4,6 +4,16 @@
  */
 import type { Demo } from './demos.ts';
 
+/** The shop is an example with a project of its own, so the start page has its command instead of a link. */
+const REACT_SHOP_CARD = `
+          <li>
+            <div class="card">
+              <h3>Ticket shop in React</h3>
+              <p>A shop as you would write it. It answers on the early view while plenty of tickets are left, and the last ones wait for the confirmed one. It installs this package into a project of its own, so start it in a terminal.</p>
+              <p class="quiet"><code>npm run example -- react-shop</code></p>
+            </div>
+          </li>`;
+
 /** The demos, as the start page offers them after the landing demo. */
 export function demoCards(demos: readonly Demo[], isOpen: (demo: Demo) => boolean): string {
   const cards = demos.map(
@@ -18,8 +28,8 @@ export function demoCards(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
   );
   return `<section class="more" aria-labelledby="more-title">
         <h2 id="more-title">See it on three sites</h2>
-        <p class="quiet">Sites such as Ireland, Frankfurt and Virginia, with the delays of a wide area between them, all on this machine. A demo starts when it is first opened, which takes a few seconds. A shop made with React is an example of its own: <code>npm run example -- react-shop</code>.</p>
-        <ul class="cards">${cards.join('')}
+        <p class="quiet">Sites such as Ireland, Frankfurt and Virginia, with the delays of a wide area between them, all on this machine. A demo starts when it is first opened, which takes a few seconds.</p>
+        <ul class="cards">${REACT_SHOP_CARD}${cards.join('')}
         </ul>
       </section>`;
 }

@@ -97,6 +97,7 @@ export default defineConfig({
       {
         text: 'Try',
         items: [
+          { text: 'React shop', link: '/examples/react-shop' },
           { text: 'Play', link: '/play' },
           { text: 'Simulator', link: '/simulator' },
         ],

@@ -36,5 +36,11 @@ export const concerts: readonly Concert[] = [
   },
 ];
 
+const SEATS_IN_ROW = 20;
+
+/** Returns the name of a seat, counted from 0. */
+export const formatSeat = (index: number): string =>
+  `Row ${String.fromCharCode(65 + Math.floor(index / SEATS_IN_ROW))}, seat ${(index % SEATS_IN_ROW) + 1}`;
+
 /** The page answers on an early view while at least this many tickets are left. Below, it waits for the final view. */
 export const THRESHOLD = 10;

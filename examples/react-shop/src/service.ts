@@ -1,11 +1,7 @@
 /** The shop at all sites: tickets are a queue, so that each is sold once, whichever sites sell at the same time. */
 import { defineService, queue, red, table } from 'correctables/server';
+import { formatSeat } from './concerts.ts';
 import { shop } from './contract.ts';
-
-const SEATS_IN_ROW = 20;
-
-const formatSeat = (index: number): string =>
-  `Row ${String.fromCharCode(65 + Math.floor(index / SEATS_IN_ROW))}, seat ${(index % SEATS_IN_ROW) + 1}`;
 
 export const service = defineService(shop, {
   tables: { concerts: table({ seats: queue<string>() }) },
