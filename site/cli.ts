@@ -57,7 +57,10 @@ function parseOptions(argv: readonly string[]): Options | undefined {
   cli
     .command('[...none]', 'Serves the documentation as a site, and builds it first if it has not been built')
     .option('--build', 'Build it into build/site/public, and end')
-    .option('--check', 'Open the pages in a browser, and report faults of links, scripts and accessibility')
+    .option(
+      '--check',
+      'Open the pages in a browser, run their code, and report faults of output, links, scripts and accessibility',
+    )
     .option('--port <n>', 'The port (0: any free one)', { default: DEFAULT_PORT });
   const flags = parseFlags(cli, argv);
   if (flags === undefined) return undefined;
