@@ -24,8 +24,8 @@ const TEXT_AT = new Map(
 );
 /** The names of variables for a text that a function builds before it throws, or for a correct call that the text shows. */
 const TEXT_NAME = /^(message|advice|([A-Z_]+_)?CALL)$/;
-/** The name of properties for a correct call. */
-const EXAMPLE_NAME = /^call$/;
+/** The names of properties for a correct call, and for the address of the documentation. */
+const EXAMPLE_NAME = /^(call|docs)$/;
 /** The texts of checks. They are replaced by empty texts and not left out, because any text means a problem. */
 const IS_PROBLEM = /^must /;
 

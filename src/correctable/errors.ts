@@ -115,7 +115,7 @@ export class CorrectableError extends Error {
   /**
    * The address of the documentation of `code`, as a path: when it occurs,
    * whether data may have changed, and what to do. Node prints it with the
-   * error.
+   * error. Empty in pages in production, as most messages.
    */
   declare readonly docs: string;
 

@@ -6,12 +6,8 @@ import type { Effect } from '../../src/server/records/effect.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import type { ReadRange } from '../../src/server/records/read-range.ts';
 import type { GlobalOperation } from '../../src/server/records/records.ts';
-import {
-  findReadName,
-  findWrittenName,
-  HoldTable,
-  type TouchedRows,
-} from '../../src/server/replica/red/order/hold-table.ts';
+import { findReadName, findWrittenName } from '../../src/server/replica/red/order/footprint.ts';
+import { HoldTable, type TouchedRows } from '../../src/server/replica/red/order/hold-table.ts';
 
 const PARTITION = 0;
 const PARTITIONS = { ofRow: (_table: string, key: string) => (key === 'elsewhere' ? 1 : PARTITION) };

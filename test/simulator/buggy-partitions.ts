@@ -10,7 +10,7 @@ import type {
 } from '../../src/server/records/records.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
-import { findReadName, findWrittenName, type Footprint } from '../../src/server/replica/red/order/hold-table.ts';
+import { findReadName, findWrittenName, type Footprint } from '../../src/server/replica/red/order/footprint.ts';
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';

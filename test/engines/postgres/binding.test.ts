@@ -1,5 +1,5 @@
 /** The binding on a real primary and its replicas: views, sessions, statements, queues. */
-import { Pool, type QueryResult } from 'pg';
+import { Pool } from 'pg';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -365,29 +365,6 @@ test('a replica guesses the item, without those that this process has taken', as
   expect(finals.map((found) => found?.item).toSorted()).toEqual(['a', 'b', 'c']);
   const last = await client.invoke(dequeue<string>('seats')).when('replica');
   expect(last).toMatchObject({ level: 'replica', value: { item: 'd' } });
-});
-
-// @rule REPL-15
-test('a dequeue that reaches the primary after a later one of its process still gets the item of its early view', async () => {
-  const pool = poolForTest(it.servers, 'primary');
-  let release = (): void => {};
-  const laterOne = new Promise<void>((resolve) => (release = resolve));
-  let takes = 0;
-  const run: RunStatements = async (statements) => {
-    const take = statements.some(({ text }) => text.includes('skip locked')) ? (takes += 1) : undefined;
-    if (take === 1) await laterOne;
-    const results: QueryResult[] = [];
-    for (const { text, values } of statements) results.push(await pool.query(text, [...values]));
-    if (take === 2) release();
-    return results.map(({ rows, rowCount }) => ({ rows, rowCount: rowCount ?? 0 }));
-  };
-  const { client } = openForTest(it.servers, { primary: { run } });
-  await client.invoke(enqueue('overtaken', 'a'));
-  await untilAllCaughtUp(it.servers);
-  const first = client.invoke(dequeue('overtaken'));
-  expect(await first.when('replica')).toMatchObject({ level: 'replica', value: { item: 'a' } });
-  expect(await client.invoke(dequeue('overtaken'))).toBeNull();
-  expect(await first).toEqual({ item: 'a' });
 });
 
 test('what is left does not count items that this process has taken behind its guess', async () => {

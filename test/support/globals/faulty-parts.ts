@@ -3,7 +3,8 @@ import type { CertificationDecision, Conflict } from '../../../src/server/record
 import type { ExecutionName, GlobalOperation, RedRecord } from '../../../src/server/records/records.ts';
 import type { Vector } from '../../../src/server/records/vector.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
-import { HoldTable, type ExecutionEnd, type Footprint } from '../../../src/server/replica/red/order/hold-table.ts';
+import type { Footprint } from '../../../src/server/replica/red/order/footprint.ts';
+import { HoldTable, type ExecutionEnd } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
 import { GlobalCoordinator, type SiteProgress } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 

@@ -4,7 +4,7 @@
  * stands.
  */
 import type { ExecutionName } from '../../../records/records.ts';
-import type { Footprint } from './hold-table.ts';
+import type { Footprint } from './footprint.ts';
 
 export class HoldIndex {
   readonly #readers = new NameIndex();

@@ -18,13 +18,8 @@ import type {
   ExecutionName,
   GlobalOperation,
 } from '../../../records/records.ts';
-import {
-  findWrittenNames,
-  isRangeChanged,
-  parseName,
-  SEPARATOR,
-  toTableName,
-} from '../../../generator/read-set.ts';
+import { findWrittenNames, parseName } from '../../../generator/read-set.ts';
+import { findReadName, findWrittenName, type Footprint } from './footprint.ts';
 import { HoldIndex } from './hold-index.ts';
 
 /** Finds the partition whose log orders a row, if there is one. */
@@ -51,15 +46,6 @@ export interface TouchedRows {
   readonly effects: readonly Effect[];
   /** Names of the rows that are new. Default: none */
   readonly created?: readonly string[];
-}
-
-/** What an operation reads, and what it writes in one partition. */
-export interface Footprint {
-  readonly reads: ReadonlySet<string>;
-  readonly ranges: readonly ReadRange[];
-  readonly writes: ReadonlySet<string>;
-  readonly effects: readonly Effect[];
-  readonly created: ReadonlySet<string>;
 }
 
 interface StandingHold extends Hold {
@@ -257,26 +243,4 @@ export class HoldTable implements Section {
   #isHere(table: string, key: string): boolean {
     return this.#partitions.ofRow(table, key) === this.#partition;
   }
-}
-
-/** Returns something that the first one reads and the second one writes. */
-export function findReadName(
-  { reads, ranges }: Pick<Footprint, 'reads' | 'ranges'>,
-  { writes, effects, created }: Footprint,
-): string | undefined {
-  for (const name of writes) if (reads.has(name)) return name;
-  const range = ranges.find((item) =>
-    effects.some((effect) => isRangeChanged(item, effect, created)),
-  );
-  return range && toTableName(range.table);
-}
-
-/** Two new rows of one table write its name, and do not overlap by that. */
-export function findWrittenName(
-  a: Footprint,
-  b: Footprint,
-): string | undefined {
-  for (const name of a.writes)
-    if (name.includes(SEPARATOR) && b.writes.has(name)) return name;
-  return undefined;
 }

@@ -21,11 +21,8 @@ import type {
 import { isCovered, type Vector } from '../../../records/vector.ts';
 import { isActingFor } from '../../core/acting-site.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
-import {
-  findReadName,
-  type Footprint,
-  type HoldTable,
-} from '../order/hold-table.ts';
+import { findReadName, type Footprint } from '../order/footprint.ts';
+import type { HoldTable } from '../order/hold-table.ts';
 import type { RedOrder } from '../order/red-order.ts';
 import {
   getRetryDelayMs,
