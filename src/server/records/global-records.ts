@@ -3,6 +3,7 @@ import type { Origin } from './origin.ts';
 import type {
   ExecutionName,
   GlobalOperation,
+  OperationId,
   RedOperation,
   RedRecord,
 } from './records.ts';
@@ -20,6 +21,11 @@ export function getExecutionName({
 /** Whether an execution of this name is of the site. */
 export function isExecutionOf(site: Origin, name: ExecutionName): boolean {
   return name.startsWith(`${site}.`);
+}
+
+/** Whether an execution of this name is of the operation, at any site. */
+export function isExecutionWith(id: OperationId, name: ExecutionName): boolean {
+  return name.slice(name.indexOf(' ') + 1) === id;
 }
 
 export function isGlobal(

@@ -154,7 +154,7 @@ export class Writes implements OperationLookupHost {
       if (rejection === undefined) return false;
       const isSure =
         identity === undefined ||
-        (this.#isCertainlyNew(identity, submission) &&
+        (this.#isCertainlyNew(identity) &&
           !this.core.hasWaiter(identity.id));
       const { waitsFor } = red.admissionOf(submission);
       const unsure =
@@ -217,18 +217,10 @@ export class Writes implements OperationLookupHost {
    * Whether no other site can have the operation, and all proposals of earlier
    * starts of this site are known.
    */
-  #isCertainlyNew(
-    { hop }: SubmissionIdentity,
-    submission: Submission,
-  ): boolean {
+  #isCertainlyNew({ id, hop }: SubmissionIdentity): boolean {
     // This is the name of the marker. Submissions have serials from 1 on.
-    return (
-      hop === 0 &&
-      this.#red.ensureMarkerPassed(
-        formatOperationId(this.#startName, 0),
-        this.#red.homeOf(submission),
-      )
-    );
+    const marker = formatOperationId(this.#startName, 0);
+    return hop === 0 && this.#red.areEarlierStartsOver(id, marker);
   }
 
   /**

@@ -321,6 +321,19 @@ export class RedPath {
   }
 
   /**
+   * Whether no execution of an earlier start of this site can commit any more.
+   * Its holds may still come to any log, and while one stands, another site may
+   * end its global. Proposes the markers once.
+   */
+  areEarlierStartsOver(id: OperationId, marker: OperationId): boolean {
+    return this.ensureMarkersPassed(marker) && !this.#hasHolds(id);
+  }
+
+  #hasHolds(id: OperationId): boolean {
+    return this.#globals?.hasHolds(id) === true;
+  }
+
+  /**
    * Proposes what waited for other sites to have this one's blue operations.
    */
   releaseDurable(): void {
@@ -602,7 +615,10 @@ export class RedPath {
     this.#executions.remove(request, false);
     // Another copy that waits here may still be executed.
     const isAllKnown =
-      this.#proposals.hasMarkerPassed(request.partition) &&
+      this.orders.every(({ partition }) =>
+        this.#proposals.hasMarkerPassed(partition),
+      ) &&
+      !this.#hasHolds(request.id) &&
       !this.#core.hasWaiter(request.id);
     const { waitsFor } = this.admissions[request.partition] as RedAdmission;
     for (const waiter of request.waiters)

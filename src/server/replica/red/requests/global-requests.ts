@@ -12,10 +12,12 @@ import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
 import {
   getExecutionName,
   isExecutionOf,
+  isExecutionWith,
 } from '../../../records/global-records.ts';
 import type {
   ExecutionName,
   GlobalOperation,
+  OperationId,
   RedRecord,
 } from '../../../records/records.ts';
 import { isCovered, type Vector } from '../../../records/vector.ts';
@@ -178,6 +180,14 @@ export class GlobalRequests implements SiteProgress {
 
   isHeld(execution: ExecutionName): boolean {
     return this.#open.some((held) => held.has(execution));
+  }
+
+  /** Whether holds of the operation stand. Any site may end its global. */
+  hasHolds(id: OperationId): boolean {
+    for (const held of this.#open)
+      for (const name of held.keys())
+        if (isExecutionWith(id, name)) return true;
+    return false;
   }
 
   #runOnRelease(execution: ExecutionName, run: () => void): void {
