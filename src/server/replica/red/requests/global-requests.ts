@@ -3,6 +3,7 @@
  * passes the gates, proposes what that returns, and lets requests wait that met
  * a hold.
  */
+import { Fifo } from '../../../collections/fifo.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
 import type {
   CertificationDecision,
@@ -42,6 +43,12 @@ interface WaitingRequest {
   readonly atMs: number;
 }
 
+/** What goes on once a hold has ended, unless it was given up before. */
+export interface HoldWaiter {
+  isOver(): boolean;
+  run(): void;
+}
+
 /** What the red logs of a site share with its globals. */
 export type GlobalParts = [
   core: ReplicaCore,
@@ -55,7 +62,7 @@ export class GlobalRequests implements SiteProgress {
   readonly #coordinator: GlobalCoordinator;
   readonly #waiting = new Set<WaitingRequest>();
   /** What waits for the end of a hold, by the execution that holds. */
-  readonly #held = new Map<ExecutionName, (() => void)[]>();
+  readonly #held = new Map<ExecutionName, Fifo<HoldWaiter>>();
   /**
    * By partition: the holds that stand at the place of its gate, and what they
    * have. It is `undefined` if only the end of the hold is known here.
@@ -147,7 +154,10 @@ export class GlobalRequests implements SiteProgress {
 
   /** A request goes on when this hold has ended. */
   waitForRelease(request: RedRequest, { execution }: HeldConflict): void {
-    this.#runOnRelease(execution, () => void this.#ready.push(request));
+    this.#runOnRelease(execution, {
+      isOver: () => request.isOver,
+      run: () => void this.#ready.push(request),
+    });
   }
 
   /**
@@ -155,14 +165,14 @@ export class GlobalRequests implements SiteProgress {
    * hold writes there, it runs again at the end of that. Returns whether it
    * does.
    */
-  readsHeld(partition: number, reads: ReadSet, runAgain: () => void): boolean {
+  readsHeld(partition: number, reads: ReadSet, waiter: HoldWaiter): boolean {
     const { names, ranges } = reads;
     for (const [execution, footprint] of this.#open[partition] ?? []) {
       const isHeld =
         footprint === undefined ||
         findReadName({ reads: names, ranges }, footprint) !== undefined;
       if (!isHeld) continue;
-      this.#runOnRelease(execution, runAgain);
+      this.#runOnRelease(execution, waiter);
       return true;
     }
     return false;
@@ -190,17 +200,20 @@ export class GlobalRequests implements SiteProgress {
     return false;
   }
 
-  #runOnRelease(execution: ExecutionName, run: () => void): void {
+  #runOnRelease(execution: ExecutionName, waiter: HoldWaiter): void {
     const held = this.#held.get(execution);
-    if (held === undefined) this.#held.set(execution, [run]);
-    else held.push(run);
+    // A hold stands for as long as the home of its global is away. What was
+    // given up meanwhile must not be retained.
+    held?.filter((item) => !item.isOver());
+    if (held === undefined) this.#held.set(execution, new Fifo([waiter]));
+    else held.push(waiter);
   }
 
   #onReleased(partition: number, execution: ExecutionName): void {
     this.#open[partition]?.delete(execution);
-    const waiting = this.#held.get(execution) ?? [];
+    const waiting = this.#held.get(execution)?.slice() ?? [];
     this.#held.delete(execution);
-    for (const run of waiting) run();
+    for (const waiter of waiting) waiter.run();
   }
 
   /**

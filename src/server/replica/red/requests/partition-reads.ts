@@ -114,9 +114,12 @@ export class PartitionReads {
     const { submission, home } = read;
     const run = this.#core.state.readInOrder(submission, home);
     const partitions = [home, ...run.others];
-    const runAgain = (): void => this.#execute(read);
+    const waiter = {
+      isOver: () => this.#reads.get(read.id) !== read,
+      run: () => this.#execute(read),
+    };
     for (const partition of partitions)
-      if (this.#globals.readsHeld(partition, run.reads, runAgain)) return;
+      if (this.#globals.readsHeld(partition, run.reads, waiter)) return;
 
     if (run.others.length === 0) return this.#end(read, run.answer);
 
