@@ -428,8 +428,10 @@ export class RedPath {
   }
 
   /** A blue operation was applied. */
-  onBlueApplied({ effects }: BlueOperation): void {
-    for (const pipeline of this.#pipelines) pipeline.onChanged(effects);
+  onBlueApplied(operation: BlueOperation): void {
+    for (const pipeline of this.#pipelines)
+      pipeline.onChanged(operation.effects);
+    this.#globals?.onBlueApplied(operation);
   }
 
   /** Whether a record at a gate waits for operations of another log. */

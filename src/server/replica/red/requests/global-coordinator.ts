@@ -280,14 +280,16 @@ export class GlobalCoordinator {
     const { execution, operation, holds } = pending;
     const { snapshot, others } = operation;
     const home = getPartition(operation);
-    if (this.#own.has(execution)) {
-      if (!site.isDurable(snapshot)) return;
-    } else {
+    if (!this.#own.has(execution)) {
       if (!this.#isLate(sinceMs, site.nowMs)) return;
       const coverage = this.getCoverage(snapshot, site);
       if (coverage === 'later') return;
       if (coverage === 'never') return this.abort(pending);
     }
+    // It may be of an earlier start, which knew of operations that no other
+    // site has yet.
+    const isOfSite = operation.site === this.#options.site;
+    if (isOfSite && !site.isDurable(snapshot)) return;
     const stamps = others.map((other): HoldStamp => [
       other,
       holds.get(other)?.stamp ?? 0,

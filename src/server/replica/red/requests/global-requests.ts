@@ -16,12 +16,13 @@ import {
   isExecutionWith,
 } from '../../../records/global-records.ts';
 import type {
+  BlueOperation,
   ExecutionName,
   GlobalOperation,
   OperationId,
   RedRecord,
 } from '../../../records/records.ts';
-import { isCovered, type Vector } from '../../../records/vector.ts';
+import { getStampOf, isCovered, type Vector } from '../../../records/vector.ts';
 import { isActingFor } from '../../core/acting-site.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import { findReadName, type Footprint } from '../order/footprint.ts';
@@ -41,6 +42,12 @@ type CoordinatorFactory = (options: CoordinatorOptions) => GlobalCoordinator;
 interface WaitingRequest {
   readonly request: RedRequest;
   readonly atMs: number;
+}
+
+/** The place of an own blue operation in its stream, and its stamp. */
+interface OwnBlue {
+  readonly sequence: number;
+  readonly stamp: number;
 }
 
 /** What goes on once a hold has ended, unless it was given up before. */
@@ -70,6 +77,8 @@ export class GlobalRequests implements SiteProgress {
   readonly #open: readonly Map<ExecutionName, Footprint | undefined>[];
   readonly #tables: readonly HoldTable[];
   readonly #ready: RedRequest[] = [];
+  /** Own blue operations that no other site was known to have, in order. */
+  readonly #undurable = new Fifo<OwnBlue>();
 
   constructor(
     core: ReplicaCore,
@@ -274,13 +283,29 @@ export class GlobalRequests implements SiteProgress {
     return isCovered(snapshot, this.#core.state.stable) ? 'covered' : 'later';
   }
 
+  onBlueApplied({ site, sequence, vector }: BlueOperation): void {
+    if (site !== this.#core.options.site) return;
+    this.#dropDurable();
+    this.#undurable.push({ sequence, stamp: getStampOf(vector, site) });
+  }
+
   /**
-   * Own blue operations of the snapshot are at a second site once all are that
-   * are applied here.
+   * Own blue operations that came after the snapshot do not count. Otherwise a
+   * site that makes them all the time would never propose a global.
    */
-  isDurable(): boolean {
+  isDurable(snapshot: Vector): boolean {
     const { applied, durable } = this.#core.ownBlueProgress();
-    return applied <= durable;
+    this.#dropDurable();
+    const stamp = getStampOf(snapshot, this.#core.options.site);
+    const later = this.#undurable.findIndex((item) => item.stamp > stamp);
+    const next = this.#undurable.at(later)?.sequence ?? applied + 1;
+    return next - 1 <= durable;
+  }
+
+  #dropDurable(): void {
+    const { durable } = this.#core.ownBlueProgress();
+    while ((this.#undurable.first?.sequence ?? Infinity) <= durable)
+      this.#undurable.shift();
   }
 
   isApplied(partition: number, stamp: number): boolean {

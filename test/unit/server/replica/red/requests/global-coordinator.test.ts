@@ -123,6 +123,18 @@ describe('the executing site', () => {
     expect(site.act()).toEqual(['operation 0']);
   });
 
+  test('of an earlier start waits for that too (R8)', () => {
+    const site = new Site(OWN);
+    site.hold(1);
+    site.hold(2);
+    site.isDurable = false;
+    site.act();
+    site.nowMs = RESEND_AFTER_MS;
+    expect(site.act()).toEqual([]);
+    site.isDurable = true;
+    expect(site.act()).toEqual(['operation 0']);
+  });
+
   test('after three refusals takes its holds one by one (G8e)', () => {
     const site = new Site(OWN);
     site.coordinator.begin(GLOBAL, 3);
