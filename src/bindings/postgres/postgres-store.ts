@@ -162,6 +162,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
           ongoing.end(written);
           return toWrite(plan, written);
         }
+        // A caller that leaves from now on is told that nothing was taken.
+        call.markUnsent();
         await ongoing.waitForTurn();
       }
     } catch (error) {

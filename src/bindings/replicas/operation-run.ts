@@ -49,6 +49,7 @@ export class StoreCall extends LevelCall implements ReplicaCall {
   readonly needsSeenUpTo: boolean;
   readonly after: unknown;
   readonly markSent: () => void;
+  readonly markUnsent: () => void;
 
   constructor(
     level: Level,
@@ -57,13 +58,15 @@ export class StoreCall extends LevelCall implements ReplicaCall {
     {
       after,
       markSent = () => {},
-    }: Partial<Pick<ReplicaCall, 'after' | 'markSent'>> = {},
+      markUnsent = () => {},
+    }: Partial<Pick<ReplicaCall, 'after' | 'markSent' | 'markUnsent'>> = {},
   ) {
     super(level, operation, context);
     this.idempotencyKey = context.idempotencyKey;
     this.needsSeenUpTo = context.session !== undefined;
     this.after = after;
     this.markSent = markSent;
+    this.markUnsent = markUnsent;
   }
 }
 

@@ -36,6 +36,11 @@ export interface ReplicaCall extends LevelContext {
    * send it then. Call it before the first `await` if there is a connection.
    */
   readonly markSent: () => void;
+  /**
+   * Call it if a write that was sent has certainly changed nothing, and will be
+   * sent again. Then `markSent` throws if the caller has left meanwhile.
+   */
+  readonly markUnsent: () => void;
 }
 
 /** When the caller of an update that waits for its turn leaves. */

@@ -65,7 +65,10 @@ export class WriteRun implements SubmissionStatus {
   async #write(): Promise<void> {
     const { store, operation, context } = this.#options;
     const markSent = (): void => this.#markSent();
-    const call = new StoreCall('primary', operation, context, { markSent });
+    const call = new StoreCall('primary', operation, context, {
+      markSent,
+      markUnsent: () => void (this.mayHaveBeenSent = false),
+    });
     try {
       this.#deliver(await store.write(operation, call));
     } catch (error) {
