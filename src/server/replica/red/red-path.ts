@@ -383,10 +383,22 @@ export class RedPath {
     // The last first: an operation must not go on because one before it ended.
     for (const id of [...this.#requests.ids].toReversed()) {
       const request = this.#requests.get(id);
-      if (request?.partition !== partition) continue;
-      if (request.waiters.length === 0) continue;
+      if (request === undefined || request.waiters.length === 0) continue;
+      if (request.partition !== partition) {
+        this.#endIfAwaits(request, partition);
+        continue;
+      }
       if (endsProposed || !request.isProposed) this.#withdraw(request);
     }
+  }
+
+  /** Nothing of a global is proposed while a log concerned is away. */
+  #endIfAwaits(request: RedRequest, partition: number): void {
+    const { record } = request;
+    if (record?.kind !== 'operation' || !isGlobal(record)) return;
+    if (!record.others.includes(partition)) return;
+    if (this.#globals?.withdraw(record) === true)
+      this.#drop(request, partition);
   }
 
   /**
@@ -601,19 +613,22 @@ export class RedPath {
 
   /** Drops a request, or requests its last record back if it was proposed. */
   #withdraw(request: RedRequest): void {
-    if (!request.isProposed) this.#drop(request);
-    // Other sites may finish it by its holds.
-    else if (request.record?.kind === 'operation' && isGlobal(request.record))
-      this.onNotWithdrawn(request.record);
-    else if (request.record !== undefined)
-      this.#core.emit({ kind: 'withdraw', record: request.record });
+    const { isProposed, record } = request;
+    if (!isProposed) this.#drop(request);
+    else if (record?.kind === 'operation' && isGlobal(record)) {
+      if (this.#globals?.withdraw(record) === true) this.#drop(request);
+      else this.onNotWithdrawn(record);
+    } else if (record !== undefined)
+      this.#core.emit({ kind: 'withdraw', record });
   }
 
   /**
    * Ends an operation of which nothing has been proposed: it is as if it had
    * never come.
+   *
+   * @param awaited the partition whose red log it has waited for
    */
-  #drop(request: RedRequest): void {
+  #drop(request: RedRequest, awaited = request.partition): void {
     this.#executions.remove(request, false);
     // Another copy that waits here may still be executed.
     const isAllKnown =
@@ -622,7 +637,7 @@ export class RedPath {
       ) &&
       !this.#hasHolds(request.id) &&
       !this.#core.hasWaiter(request.id);
-    const { waitsFor } = this.admissions[request.partition] as RedAdmission;
+    const { waitsFor } = this.admissions[awaited] as RedAdmission;
     for (const waiter of request.waiters)
       this.#replyDropped(waiter, isAllKnown, waitsFor);
     for (const follower of this.#requests.drop(request))

@@ -135,6 +135,15 @@ export class GlobalCoordinator {
   }
 
   /**
+   * Gives up an execution of which nothing was proposed, since a log concerned
+   * was out of reach. Returns whether it is given up.
+   */
+  withdraw(operation: GlobalOperation): boolean {
+    const execution = getExecutionName(operation);
+    return !this.#proposed.has(execution) && this.#own.delete(execution);
+  }
+
+  /**
    * A log has delivered a record. Returns the own execution that has ended by
    * it without an effect, which may be executed again.
    */

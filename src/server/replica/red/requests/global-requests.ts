@@ -115,6 +115,14 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
+   * Gives up a global of which nothing was proposed. Returns whether it is given
+   * up. If not, other sites may finish it by its holds.
+   */
+  withdraw(record: GlobalOperation): boolean {
+    return this.#coordinator.withdraw(record);
+  }
+
+  /**
    * A record has passed the gate of a log. Returns the own execution that has
    * ended by it without an effect.
    */
