@@ -10,14 +10,9 @@ import {
 } from '../../log/recovered-state.ts';
 import type { RedRecord } from '../../records/records.ts';
 import { encodeValue } from '../../storage/format/value-text.ts';
+import { countShared, isPrefix, type LogCopy } from './log-copy.ts';
 import { toSiteCopies, type FollowedLog } from './red-follower.ts';
-import {
-  getLogs,
-  isPrefix,
-  toEarliest,
-  type LogCopy,
-  type SiteCopy,
-} from './red-generation.ts';
+import { getLogs } from './red-generation.ts';
 
 const NOTES = {
   certain:
@@ -52,7 +47,7 @@ export interface DroppedRecordsOptions {
 /** A copy of a log, and what the generation of the log begins with. */
 interface FollowedCopy {
   readonly partition: number;
-  readonly copy: SiteCopy;
+  readonly copy: LogCopy;
   readonly base: LogCopy | undefined;
 }
 
@@ -84,9 +79,7 @@ export function findPrefixes(
   state: RecoveredState,
   to: FollowedLog,
 ): readonly boolean[] {
-  return compareCopies(state, to).map(({ copy, base }) =>
-    isPrefix(copy, { base }),
-  );
+  return compareCopies(state, to).map(({ copy, base }) => isPrefix(copy, base));
 }
 
 /**
@@ -125,19 +118,17 @@ export function saveDroppedRecords(
 
 /**
  * Returns the records of a copy that the log may lack. It is certain that it
- * lacks them if the copy is of the generation from which the log went on.
+ * lacks them if the copy is of a generation from which the log went on.
  */
 function findDropped(
   { start, entries }: RecoveredRedLog,
   { copy, base }: FollowedCopy,
 ): { readonly isCertain: boolean; readonly records: readonly RedRecord[] } {
-  const isCertain =
-    base !== undefined &&
-    [copy, toEarliest(copy)].some((item) => item.copy === base.copy);
-  const from = isCertain ? Math.max(0, base.length - start) : 0;
+  const shared = base && countShared(copy, base);
+  const from = shared === undefined ? 0 : Math.max(0, shared - start);
   const records = entries
     .slice(from)
     .map(({ record }) => record)
     .filter(({ kind }) => CHANGES_DATA[kind]);
-  return { isCertain, records };
+  return { isCertain: shared !== undefined, records };
 }

@@ -3,6 +3,7 @@
  * them.
  */
 import { isRecord } from '../../../correctable/validate.ts';
+import { isPrefix, type LogCopy } from './log-copy.ts';
 import {
   READ_NAMED,
   type NamedEntries,
@@ -15,15 +16,12 @@ import {
   getBegins,
   getCopyGeneration,
   getLogs,
-  isPrefix,
   isSuperseded,
   parseRedGeneration,
-  type LogCopy,
   type ReadReply,
   type RedGeneration,
   type SealReply,
   type SiteCopies,
-  type SiteCopy,
   type StoredGeneration,
 } from './red-generation.ts';
 
@@ -86,7 +84,7 @@ export interface FollowedLog extends RedGeneration {
 export function toSiteCopies(
   { copy, begins }: Pick<FollowedLog, 'copy' | 'begins'>,
   lengths: readonly number[],
-): readonly SiteCopy[] {
+): readonly LogCopy[] {
   return lengths.map((length, partition) => {
     const begin = begins?.[partition];
     return { copy, length, ...(begin !== undefined && { begin }) };
@@ -114,7 +112,7 @@ export class RedFollower {
    * received, it is an earlier generation.
    */
   #copy: number;
-  /** What each log of that generation began with, if there are several. */
+  /** What each log of that generation began with, after the first one. */
   #begins: readonly LogCopy[] | undefined;
   /** Whether `begin` was called. Before that, only `begin` starts the site. */
   #hasBegun = false;
@@ -264,18 +262,18 @@ export class RedFollower {
     if (this.#copy === this.#red.generation) return true;
     const logs = getLogs(this.#red);
     return this.#countCopies().every((copy, partition) =>
-      isPrefix(copy, logs[partition] ?? {}),
+      isPrefix(copy, logs[partition]?.base),
     );
   }
 
-  #countCopies(): readonly SiteCopy[] {
+  #countCopies(): readonly LogCopy[] {
     const found = { copy: this.#copy, begins: this.#begins };
     return toSiteCopies(found, this.#context.countEntries());
   }
 
   #describeCopies(): SiteCopies {
     const [main, ...others] = this.#countCopies();
-    const copies = main as SiteCopy;
+    const copies = main as LogCopy;
     return others.length === 0 ? copies : { ...copies, others };
   }
 

@@ -9,6 +9,7 @@
  * restored, and name entries that its new generation does not have.
  */
 import { isRecord } from '../../../correctable/validate.ts';
+import type { LogCopy } from './log-copy.ts';
 import type { NamedEntries } from './named-entries.ts';
 
 export const SEAL_RED = 'red.seal';
@@ -51,34 +52,13 @@ export interface PartitionLog {
   readonly opening?: NamedEntries;
 }
 
-/** Identifies a copy of the log on a disk: its generation and its length. */
-export interface LogCopy {
-  /**
-   * The generation of which it is a copy. Of two copies of one generation, the
-   * shorter one is a prefix of the longer one.
-   */
-  readonly copy: number;
-  readonly length: number;
-}
-
-/** A copy of a log, as a site reports it. */
-export interface SiteCopy extends LogCopy {
-  /**
-   * The copy with which the leader began the generation of this one. Until the
-   * site has more than that, it has nothing of the generation itself. Present
-   * only if there are several logs: then a site may follow a generation before
-   * it has all of that.
-   */
-  readonly begin?: LogCopy | undefined;
-}
-
 /** The copies that a site has. */
-export interface SiteCopies extends SiteCopy {
+export interface SiteCopies extends LogCopy {
   /**
    * Those of the other partitions, by their ordinals. Present only if there are
    * several logs.
    */
-  readonly others?: readonly SiteCopy[];
+  readonly others?: readonly LogCopy[];
 }
 
 export interface StoredGeneration extends RedGeneration {
@@ -89,7 +69,8 @@ export interface StoredGeneration extends RedGeneration {
   readonly copy?: number | undefined;
   /**
    * What each log of that generation began with, by the ordinal of its
-   * partition. Present only if there are several logs.
+   * partition. Present only together with `copy`, and if that is not the first
+   * generation.
    */
   readonly begins?: readonly LogCopy[] | undefined;
 }
@@ -140,52 +121,17 @@ export function getCopies({
   length,
   begin,
   others = [],
-}: SiteCopies): readonly SiteCopy[] {
+}: SiteCopies): readonly LogCopy[] {
   return [{ copy, length, begin }, ...others];
 }
 
 /**
  * Returns what each log of a generation began with; `undefined` for the first
- * generation, and if there is one log only.
+ * generation.
  */
 export function getBegins(red: RedGeneration): readonly LogCopy[] | undefined {
-  if (red.logs === undefined) return undefined;
   const bases = getLogs(red).flatMap(({ base }) => base ?? []);
   return bases.length === 0 ? undefined : bases;
-}
-
-/**
- * Returns the copy as one of an earlier generation, if it has nothing of its
- * own one yet.
- */
-export function toEarliest({ copy, length, begin }: SiteCopy): LogCopy {
-  return begin !== undefined && length <= begin.length
-    ? { copy: begin.copy, length }
-    : { copy, length };
-}
-
-/** Returns whether a copy is a prefix of the log of a generation. */
-export function isPrefix(
-  copy: SiteCopy,
-  { base }: Pick<GenerationLog, 'base'>,
-): boolean {
-  if (base === undefined) return false;
-  return [copy, toEarliest(copy)].some(
-    (item) => item.copy === base.copy && item.length <= base.length,
-  );
-}
-
-/**
- * Returns whether the copy `a` has more of the log. A later generation has
- * more, however many records the earlier one has: its records were taken over,
- * or were not confirmed.
- */
-export function isLonger(a: SiteCopy, b: SiteCopy): boolean {
-  const [own, other] = [toEarliest(a), toEarliest(b)];
-  return (
-    own.copy > other.copy ||
-    (own.copy === other.copy && own.length > other.length)
-  );
 }
 
 /** @throws Error if the value is not a generation */
@@ -225,8 +171,9 @@ function isOpening(value: unknown): boolean {
 }
 
 function isBase(value: unknown): boolean {
-  const { copy = 0, length = 0 } = isRecord(value) ? value : {};
-  return isCount(copy) && isCount(length);
+  const { copy = 0, length = 0, begin } = isRecord(value) ? value : {};
+  const isNested = begin === undefined || isBase(begin);
+  return isCount(copy) && isCount(length) && isNested;
 }
 
 function isCount(value: unknown): boolean {

@@ -4,6 +4,7 @@
  */
 import { MAIN } from '../../service/partitions.ts';
 import { createLossError, findLosing } from './confirmed-records.ts';
+import { isLonger, toEarliest, type LogCopy } from './log-copy.ts';
 import {
   READ_NAMED,
   mergeNamedEntries,
@@ -16,13 +17,10 @@ import {
   SEAL_RED,
   getCopies,
   getLogs,
-  isLonger,
   parseRedGeneration,
-  toEarliest,
   type ReadReply,
   type RedGeneration,
   type SealReply,
-  type SiteCopy,
 } from './red-generation.ts';
 
 /** A red log that is restored. */
@@ -108,10 +106,10 @@ interface CheckedLog extends Log {
 
 interface SealedSite {
   readonly site: string;
-  readonly copies: readonly SiteCopy[];
+  readonly copies: readonly LogCopy[];
 }
 
-interface ChosenCopy extends SiteCopy {
+interface ChosenCopy extends LogCopy {
   readonly site: string;
 }
 
@@ -431,7 +429,7 @@ function shorterLeaderError(
 ): Error {
   const [more, less] = [toEarliest(longest), toEarliest(chosen)];
   const isOfOne = more.copy === less.copy;
-  const count = (site: string, { length, copy }: SiteCopy): string =>
+  const count = (site: string, { length, copy }: LogCopy): string =>
     `${site} has ${length} entries of ${formatLog(name)}${isOfOne ? '' : ` of generation ${copy}`}`;
   const entries = ` entries of ${formatLog(name)}`;
   return new Error(

@@ -46,7 +46,13 @@ test('nothing but the marker of a read is beyond the new log → no alarm and no
   expect([alarms, files.size]).toEqual([[], 0]);
 });
 
-test('the log was restored more than once meanwhile → all records are kept, and the alarm says that they may be lost', () => {
+test('the log was restored more than once meanwhile, from copies that are known → only what is beyond the first one', () => {
+  const begin = { copy: 0, length: 3 };
+  const { alarms } = drop({ base: { copy: 1, length: 9, begin }, copy: 0 });
+  expect(alarms[0]?.message).toContain('2 red records of this site are lost');
+});
+
+test('the log was restored more than once meanwhile, from copies that are not known → all records are kept, and the alarm says that they may be lost', () => {
   const { alarms } = drop({ base: { copy: 1, length: 9 }, copy: 0 });
   expect(alarms[0]?.message).toContain('4 red records of this site may be lost');
 });

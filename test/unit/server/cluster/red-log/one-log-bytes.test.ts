@@ -1,11 +1,11 @@
-/** Files and messages of a deployment with one red log: they are those of a program without partitions. */
+/** Files and messages of a deployment with one red log: nothing in them is of partitions. */
 // @rule PART-G11
 import { expect, test } from 'vitest';
 import { READ_RED } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 import { restoreRedLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
 import { FollowerNode } from './follower-node.ts';
 
-test('with one log, what is written and sent is the same text as without partitions', async () => {
+test('with one log, nothing that is written and sent is of partitions', async () => {
   const nodes: Record<string, FollowerNode> = { frankfurt: new FollowerNode(9), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   const texts: string[] = [];
@@ -33,12 +33,12 @@ test('with one log, what is written and sent is the same text as without partiti
     'red.seal {"generation":1,"leader":null} → {"generation":1,"leader":null,"length":7,"copy":0}, {"generation":1,"leader":null,"copy":0}',
     'red.open {"generation":1,"leader":"frankfurt","base":{"copy":0,"length":9}} → {"generation":1,"leader":"frankfurt","base":{"copy":0,"length":9}}, {"generation":1,"leader":"frankfurt","base":{"copy":0,"length":9},"copy":1}',
     'red.read {"isCopyAsked":true} → {"generation":1,"leader":"frankfurt","base":{"copy":0,"length":9},"isTransferring":false}, {"generation":1,"leader":"frankfurt","base":{"copy":0,"length":9},"copy":1}',
-    'red.seal {"generation":2,"leader":null} → {"generation":2,"leader":null,"length":7,"copy":1}, {"generation":2,"leader":null,"copy":1}',
-    'red.open {"generation":2,"leader":"frankfurt","base":{"copy":1,"length":9}} → {"generation":2,"leader":"frankfurt","base":{"copy":1,"length":9}}, {"generation":2,"leader":"frankfurt","base":{"copy":1,"length":9},"copy":2}',
+    'red.seal {"generation":2,"leader":null} → {"generation":2,"leader":null,"length":7,"copy":1,"begin":{"copy":0,"length":9}}, {"generation":2,"leader":null,"copy":1,"begins":[{"copy":0,"length":9}]}',
+    'red.open {"generation":2,"leader":"frankfurt","base":{"copy":0,"length":9}} → {"generation":2,"leader":"frankfurt","base":{"copy":0,"length":9}}, {"generation":2,"leader":"frankfurt","base":{"copy":0,"length":9},"copy":2}',
   ]);
   const { virginia } = nodes as Record<'virginia', FollowerNode>;
   virginia.isTransferring = true;
   expect(JSON.stringify(await virginia.answer(READ_RED, { isCopyAsked: true }))).toBe(
-    '{"generation":2,"leader":"frankfurt","base":{"copy":1,"length":9},"isTransferring":true,"own":{"copy":2,"length":7}}',
+    '{"generation":2,"leader":"frankfurt","base":{"copy":0,"length":9},"isTransferring":true,"own":{"copy":2,"length":7,"begin":{"copy":0,"length":9}}}',
   );
 });

@@ -90,6 +90,35 @@ test('the copy of the latest generation leads, however long one of an earlier ge
   expect([ireland.caughtUp.length, frankfurt.caughtUp.length]).toEqual([1, 0]);
 });
 
+test('a copy that lacks a part of what its generation began with counts as one of the generation before (CLU-G3)', async () => {
+  const base = { copy: 0, length: 9 };
+  const frankfurt = new FollowerNode(5, { generation: 1, leader: 'virginia', base, copy: 1 });
+  // It was sealed for generation 1, and did not hear that virginia has opened it.
+  const ireland = new FollowerNode(9, { generation: 1, leader: null, copy: 0 });
+  const nodes = { frankfurt, ireland };
+  const beginning = Object.values(nodes).map((node) => node.follower.begin());
+  const restored = await restoreRedLog({
+    request: requestOf(nodes),
+    sites: Object.keys(nodes),
+    leader: undefined,
+    voters: [['frankfurt', 'ireland', 'virginia']],
+  });
+  expect(restored).toMatchObject({ generation: 2, leader: 'ireland', length: 9, losing: [] });
+  await Promise.all(beginning);
+  expect([frankfurt.caughtUp, ireland.caughtUp]).toEqual([[], []]);
+});
+
+test('a site that starts on a node.json without what its copy began with counts as before', async () => {
+  const frankfurt = new FollowerNode(5, { generation: 2, leader: null, copy: 1 });
+  const virginia = new FollowerNode(7, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
+  const nodes = { frankfurt, virginia };
+  const beginning = Object.values(nodes).map((node) => node.follower.begin());
+  const voters = [Object.keys(nodes)];
+  const restored = await restoreRedLog({ request: requestOf(nodes), sites: voters[0]!, leader: undefined, voters });
+  expect(restored).toMatchObject({ generation: 3, leader: 'frankfurt', length: 5 });
+  await Promise.all(beginning);
+});
+
 test('two operators at once: no two sites follow different leaders of one generation', async () => {
   const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
