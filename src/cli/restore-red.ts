@@ -1,6 +1,7 @@
 /** `correctables cluster restore-red`: lets the red logs continue at other sites. */
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
-import type { LogTargets, RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
+import type { LogTargets } from '../server/cluster/red-log/chosen-copies.ts';
+import type { RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
 import { findDeployedSites, type DeployedSites } from './deployed-sites.ts';
 import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printResult } from './print-result.ts';

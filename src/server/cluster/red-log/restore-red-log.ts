@@ -3,8 +3,15 @@
  * them, and opens each log at its leader.
  */
 import { MAIN } from '../../service/partitions.ts';
+import {
+  chooseCopy,
+  createGeneration,
+  type CheckedLog,
+  type Log,
+  type LogTargets,
+  type SealedSite,
+} from './chosen-copies.ts';
 import { createLossError, findLosing } from './confirmed-records.ts';
-import { isLonger, toEarliest, type LogCopy } from './log-copy.ts';
 import {
   READ_NAMED,
   mergeNamedEntries,
@@ -22,28 +29,6 @@ import {
   type RedGeneration,
   type SealReply,
 } from './red-generation.ts';
-
-/** A red log that is restored. */
-export interface LogTargets {
-  /**
-   * The sites whose majority confirms records. There are several lists if a
-   * change of the members may be pending.
-   */
-  readonly voters: readonly (readonly string[])[];
-  /**
-   * The site that is to lead. Default: the one with the longest log; if there
-   * are several logs, the present leader if it is sealed
-   */
-  readonly leader: string | undefined;
-  /**
-   * The site that leads it by the cluster file. It counts as the present leader
-   * if no site knows that, because all are sealed. Needed only if there are
-   * several logs.
-   */
-  readonly fileLeader?: string | undefined;
-  /** Whether to continue even if confirmed records may be lost. */
-  readonly acceptsLoss?: boolean;
-}
 
 /** The red log of a partition beside `main`. */
 export interface PartitionTargets extends LogTargets {
@@ -91,28 +76,6 @@ export interface RestoredLog extends LogOutcome {
   readonly logs?: readonly (LogOutcome & { readonly name: string })[];
 }
 
-/** A log, its ordinal, and its name if there are several. */
-interface Log extends LogTargets {
-  readonly partition: number;
-  readonly name: string | undefined;
-  readonly isConfirmedByOne: boolean | undefined;
-}
-
-/** A log that is about to be sealed. */
-interface CheckedLog extends Log {
-  /** The sites that may have confirmed what no other site has. */
-  readonly losing: readonly string[];
-}
-
-interface SealedSite {
-  readonly site: string;
-  readonly copies: readonly LogCopy[];
-}
-
-interface ChosenCopy extends LogCopy {
-  readonly site: string;
-}
-
 /**
  * Seals the logs at all sites, and opens each one at its leader. It may be
  * repeated. A minority of the sites may be receiving the state of others
@@ -147,11 +110,7 @@ export async function restoreRedLog(
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
   rejectOtherCounts(logs, sealed);
-  const chosen = logs.map((log) => {
-    const longest = findLongest(log, sealed);
-    rejectLongerCopies(log, longest, all, known);
-    return chooseLeader(log, longest, sealed, known);
-  });
+  const chosen = logs.map((log) => chooseCopy(log, sealed, all, known));
 
   const openings = await findOpenings(logs, { sites, request });
   const late = await open(
@@ -277,77 +236,6 @@ async function seal(
   throw new Error(`${(failed.reason as Error).message}${state}`);
 }
 
-/** Returns the copy of a log at each sealed site that may lead it. */
-function listCopies(
-  { partition, name, voters, losing }: CheckedLog,
-  sealed: readonly SealedSite[],
-): readonly ChosenCopy[] {
-  const copies = sealed.flatMap(({ site, copies: { [partition]: copy } }) =>
-    copy === undefined ? [] : [{ ...copy, site }],
-  );
-  // Without a loss, a sealed voter has all that was confirmed. With one, a site
-  // without a vote may be the only one that has a confirmed record.
-  if (name === undefined || losing.length > 0) return copies;
-  return copies.filter(({ site }) => voters[0]?.includes(site));
-}
-
-function findLongest(
-  log: CheckedLog,
-  sealed: readonly SealedSite[],
-): ChosenCopy {
-  return listCopies(log, sealed).reduce((a, b) => (isLonger(b, a) ? b : a));
-}
-
-/** Throws if a site that is not sealed has more of the log than `longest`. */
-function rejectLongerCopies(
-  { partition, name }: Log,
-  longest: ChosenCopy,
-  sites: readonly string[],
-  known: readonly ReadReply[],
-): void {
-  const hasMore = sites.find((_, index) => {
-    const own = known[index]?.own;
-    const copy = own && getCopies(own)[partition];
-    return copy !== undefined && isLonger(copy, longest);
-  });
-  if (hasMore === undefined) return;
-  throw new Error(
-    `${hasMore} has more entries of ${formatLog(name)}, and is taking the state of another site: ` +
-      `repeat this once it serves, or stop it and leave it out (--without) if what it alone has may be lost`,
-  );
-}
-
-function chooseLeader(
-  log: CheckedLog,
-  longest: ChosenCopy,
-  sealed: readonly SealedSite[],
-  known: readonly ReadReply[],
-): ChosenCopy {
-  const copies = listCopies(log, sealed);
-  const named = copies.find(({ site }) => site === log.leader);
-  if (named !== undefined) {
-    if (isLonger(longest, named)) throw shorterLeaderError(log, longest, named);
-    return named;
-  }
-  if (log.name === undefined) return longest;
-
-  const present = findPresentLeader(log, known) ?? log.fileLeader;
-  const leading = copies.find(({ site }) => site === present);
-  return leading === undefined || isLonger(longest, leading)
-    ? longest
-    : leading;
-}
-
-/** Returns the leader of a log in the last generation that a site knows. */
-function findPresentLeader(
-  { partition }: Log,
-  known: readonly ReadReply[],
-): string | null | undefined {
-  const open = known.filter(({ leader }) => leader !== null);
-  const [last] = open.toSorted((a, b) => b.generation - a.generation);
-  return last && getLogs(last)[partition]?.leader;
-}
-
 /**
  * Returns what each log begins with that may lose records, from what all sealed
  * sites have. With one log, no record names a place in another one.
@@ -366,32 +254,6 @@ async function findOpenings(
     openings[partition] = mergeNamedEntries(replies as NamedEntries[]);
   }
   return openings;
-}
-
-function createGeneration(
-  generation: number,
-  chosen: readonly ChosenCopy[],
-  logs: readonly Log[],
-  openings: readonly (NamedEntries | undefined)[],
-): RedGeneration {
-  const all = chosen.map((copy, partition) => {
-    const opening = openings[partition];
-    return {
-      leader: copy.site,
-      base: toEarliest(copy),
-      ...(opening !== undefined && { opening }),
-    };
-  });
-  const [main, ...others] = all as [(typeof all)[0], ...typeof all];
-  if (others.length === 0) return { generation, ...main };
-  return {
-    generation,
-    ...main,
-    logs: others.map((other, index) => ({
-      name: logs[index + 1]?.name ?? '',
-      ...other,
-    })),
-  };
 }
 
 /**
@@ -420,24 +282,4 @@ async function open(
         ]
       : [],
   );
-}
-
-function shorterLeaderError(
-  { name }: Log,
-  longest: ChosenCopy,
-  chosen: ChosenCopy,
-): Error {
-  const [more, less] = [toEarliest(longest), toEarliest(chosen)];
-  const isOfOne = more.copy === less.copy;
-  const count = (site: string, { length, copy }: LogCopy): string =>
-    `${site} has ${length} entries of ${formatLog(name)}${isOfOne ? '' : ` of generation ${copy}`}`;
-  const entries = ` entries of ${formatLog(name)}`;
-  return new Error(
-    `${count(longest.site, more)}, and ${count(chosen.site, less).replace(entries, '')}: the first must lead, so that none is lost`,
-  );
-}
-
-/** Names a log. A deployment with one log calls it just the red log. */
-function formatLog(name: string | undefined): string {
-  return name === undefined ? 'the red log' : `the red log of ${name}`;
 }
