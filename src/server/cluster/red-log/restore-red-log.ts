@@ -238,15 +238,15 @@ async function seal(
 
 /**
  * Returns what each log begins with that may lose records, from what all sealed
- * sites have. With one log, no record names a place in another one.
+ * sites have.
  */
 async function findOpenings(
   logs: readonly CheckedLog[],
   { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
 ): Promise<readonly (NamedEntries | undefined)[]> {
   const openings: (NamedEntries | undefined)[] = [];
-  for (const { name, partition, losing } of logs) {
-    if (name === undefined || losing.length === 0) continue;
+  for (const { partition, losing } of logs) {
+    if (losing.length === 0) continue;
     const body: NamedLog = { partition };
     const replies = await Promise.all(
       sites.map((site) => request(site, READ_NAMED, body)),

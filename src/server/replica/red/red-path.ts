@@ -464,6 +464,12 @@ export class RedPath {
   #pass(order: RedOrder, { record, decision }: GateItem): void {
     const { id } = record;
     this.#proposals.onDecided(id);
+    if (
+      decision.kind !== 'commit' &&
+      'stamp' in decision &&
+      decision.stamp !== undefined
+    )
+      order.advance(decision.stamp);
     this.#passGlobal(order, record, decision);
     switch (decision.kind) {
       case 'commit':
@@ -483,7 +489,7 @@ export class RedPath {
           record as CheckRecord,
           decision.conflict,
         );
-      // `#passGlobal` has done all that these need.
+      // All that these need is done already.
       case 'grant':
       case 'refuse':
       case 'release':
@@ -500,12 +506,6 @@ export class RedPath {
     decision: CertificationDecision,
   ): void {
     if (this.#globals === undefined) return;
-    if (
-      decision.kind !== 'commit' &&
-      'stamp' in decision &&
-      decision.stamp !== undefined
-    )
-      order.advance(decision.stamp);
     const ended = this.#globals.onPassed(order, record, decision);
     const passed = { partition: order.partition, record, decision, ended };
     this.#core.options.observer?.onRedPassed?.(passed);

@@ -31,6 +31,7 @@ import {
 import { measurePlainData } from '../../../../values/estimate-bytes.ts';
 import type {
   Execution,
+  OpeningRecord,
   OperationId,
   RedOperation,
   RedRecord,
@@ -111,6 +112,8 @@ export class Certifier implements Section {
   }
 
   decide(record: RedRecord): CertificationDecision {
+    if (record.kind === 'opening')
+      return { kind: 'open', stamp: this.open(record), restated: [] };
     if (record.kind !== 'operation' && record.kind !== 'close')
       return { kind: 'marker' };
     if (record.kind === 'operation') this.expire(record);
@@ -307,6 +310,12 @@ export class Certifier implements Section {
         return true;
     }
     return false;
+  }
+
+  /** Takes a stamp that is not below what the lost end of the log had. */
+  protected open({ id, site, stamp }: OpeningRecord): number {
+    const by = { id, site, attempt: 0, epoch: 0 };
+    return this.enter({ effects: [], created: NO_NAMES, by }, stamp);
   }
 
   protected commit(record: RedOperation): number {

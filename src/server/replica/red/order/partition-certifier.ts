@@ -135,17 +135,11 @@ export class PartitionCertifier extends Certifier {
    * A hold with a later stamp than all of this log is lost. It was granted, and
    * its global may have committed, so it stands again whatever it meets here.
    */
-  #decideOpening({
-    id,
-    site,
-    stamp: least,
-    holds,
-  }: OpeningRecord): CertificationDecision {
+  #decideOpening(record: OpeningRecord): CertificationDecision {
     const last = this.lastStamp;
-    const by = { id, site, attempt: 0, epoch: 0 };
-    const stamp = this.enter({ ...NOTHING, by }, least);
+    const stamp = this.open(record);
     const restated: ExecutionName[] = [];
-    for (const { operation, stamp: named } of holds) {
+    for (const { operation, stamp: named } of record.holds) {
       const execution = getExecutionName(operation);
       if (named <= last || this.holds.isKnown(execution)) continue;
       this.holds.add(operation, stamp);

@@ -1,5 +1,5 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
-// @rule CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
+// @rule CLU-G1a, CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
 import { expect, test, vi } from 'vitest';
 import { OPEN_RED, READ_RED, SEAL_RED } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
@@ -117,6 +117,22 @@ test('a site that starts on a node.json without what its copy began with counts 
   const restored = await restoreRedLog({ request: requestOf(nodes), sites: voters[0]!, leader: undefined, voters });
   expect(restored).toMatchObject({ generation: 3, leader: 'frankfurt', length: 5 });
   await Promise.all(beginning);
+});
+
+test('a loss is accepted for the only log → it begins with an opening, from what all sealed sites have', async () => {
+  const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(9) };
+  nodes.frankfurt.named = [{ stamp: 8, holds: [] }];
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  const restored = await restoreRedLog({
+    request: requestOf(nodes),
+    sites: Object.keys(nodes),
+    leader: undefined,
+    voters: [['ireland', 'tokyo', 'ohio', ...Object.keys(nodes)]],
+    acceptsLoss: true,
+  });
+  expect(restored).toMatchObject({ leader: 'virginia', losing: ['ireland', 'tokyo', 'ohio'] });
+  const opened = { leader: 'virginia', base: { copy: 0, length: 9 }, opening: { stamp: 8, holds: [] } };
+  for (const { stored } of Object.values(nodes)) expect(stored).toMatchObject(opened);
 });
 
 test('two operators at once: no two sites follow different leaders of one generation', async () => {

@@ -7,6 +7,7 @@ import {
   SEAL_RED,
   type RedGeneration,
 } from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import { READ_NAMED } from '../../../../../src/server/cluster/red-log/named-entries.ts';
 import {
   restoreRedLog,
   type RestoredLog,
@@ -34,6 +35,7 @@ class SomeSites {
     }
     this.requests.push(text);
     if (kind === READ_RED) return this.followed.get(site);
+    if (kind === READ_NAMED) return { stamp: 0, holds: [] };
     const { generation, leader } = body as RedGeneration;
     this.followed.set(site, { generation, leader });
     return { generation, leader, length: this.#lengths[site], copy: 0 };

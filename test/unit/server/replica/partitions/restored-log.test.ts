@@ -1,5 +1,5 @@
 /** A red log that goes on without records that were confirmed, while other logs go on with all of theirs. */
-// @rule PART-G12
+// @rule CLU-G1a, PART-G12
 import { expect, test } from 'vitest';
 import { findNamedEntries, mergeNamedEntries } from '../../../../../src/server/cluster/red-log/named-entries.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
@@ -7,9 +7,19 @@ import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { Envelope } from '../../../../../src/server/messages/envelope.ts';
 import type { LogOpening } from '../../../../../src/server/site/site-options.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import type { SiteWorld } from '../../../../support/site-world.ts';
+import { SiteWorld } from '../../../../support/site-world.ts';
 import { NAMES } from '../sites.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  partitionedBank,
+  US_LEADER,
+  withdraw,
+} from './partitioned-bank.ts';
 
 const US = 1;
 const KEPT = [MAIN_LEADER, FOLLOWER] as const;
@@ -101,4 +111,23 @@ test('a leader that is started again opens its log once, also if the first openi
   world.start(FOLLOWER);
   world.pass(50);
   expect(kindsOfUs(world, FOLLOWER)).toEqual(['operation', 'opening', 'release']);
+});
+
+test('a log that is the only one begins with an opening too: a stamp of the lost end is covered', () => {
+  const world = new SiteWorld({ service: partitionedBank, siteCount: 1, redLogName: 'test' });
+  world.submit(0, deposit('ann', 100));
+  world.settle();
+  world.submit(0, withdraw('ann', 10));
+  world.settle();
+  const main = world.origins.logs[0] as Origin;
+  const stampOf = (): number => world.machines[0]!.replica.state.stable[main] ?? 0;
+  const named = stampOf() + 500_000;
+  world.crash(0);
+  world.options = { generation: 1, redOpening: { stamp: named, holds: [], length: 1 } };
+  world.start(0);
+  world.settle();
+  expect(stampOf()).toBeGreaterThan(named);
+  const taken = world.submit(0, withdraw('ann', 20));
+  world.settle();
+  expect([taken.value, world.read(0, balance('ann'))]).toEqual([true, 70]);
 });
