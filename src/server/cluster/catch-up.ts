@@ -3,9 +3,9 @@
  * that this one lacks (docs/spec/cluster.md, CLU-A4, CLU-A6, CLU-T8).
  */
 import {
+  type KeptRed,
   type RecoveredState,
   collectOwnTail,
-  dropRedLogs,
   mergeSharedIntoSite,
 } from '../log/recovered-state.ts';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,10 +33,10 @@ interface MergedState extends NextFiles {
 export interface CatchUpContext {
   readonly origin: Origin;
   /**
-   * Whether the site keeps the end of its own copy of the red log of this
-   * partition. Default: it keeps all
+   * What the site keeps of its own copy of each red log, if these were restored
+   * without it. Default: all
    */
-  keepsRed?(partition: number): boolean;
+  readonly kept?: readonly KeptRed[] | undefined;
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
   /**
@@ -131,9 +131,12 @@ export async function catchUp(
     }
     try {
       const { stored, nextSegment, nextCheckpoint } = context.recover();
-      const { keepsRed = () => true } = context;
-      const kept = dropRedLogs(stored, (partition) => !keepsRed(partition));
-      const state = mergeSharedIntoSite(context.origin, kept, received.shared);
+      const state = mergeSharedIntoSite(
+        context.origin,
+        stored,
+        received.shared,
+        context.kept,
+      );
       await context.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);
       return undefined;

@@ -56,16 +56,15 @@ export function getRecoveredRed(
   return partition === 0 ? red : (partitions?.[partition - 1] ?? EMPTY_LOG);
 }
 
-/** Returns the state without the entries of some red logs. */
-export function dropRedLogs(
-  state: RecoveredState,
-  isDropped: (partition: number) => boolean,
-): RecoveredState {
-  const { red, partitions = [] } = state;
-  const logs = [red, ...partitions].map((log, partition) =>
-    isDropped(partition) ? EMPTY_LOG : log,
-  );
-  return { ...state, ...toRedLogs(logs) };
+/** What a site keeps of its copy of a red log that was restored without it. */
+export interface KeptRed {
+  /** How many of its entries are those of the log. */
+  readonly length: number;
+  /**
+   * Whether the log has lost confirmed records. Then no other site may have as
+   * much as this one had.
+   */
+  readonly isLossy: boolean;
 }
 
 /** The parts of a checkpoint beside the sections. */
@@ -201,6 +200,8 @@ export function createSiteFromShared({
  * one. It keeps the end of its own stream, its slots, terms and clock, and what
  * it holds of other streams and of the red log beyond that part.
  *
+ * @param kept what it keeps of each red log, if these were restored without it.
+ * Default: all
  * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one
  * does not keep any more, or knows this one as closed
  */
@@ -208,6 +209,7 @@ export function mergeSharedIntoSite(
   site: Origin,
   own: RecoveredState,
   { sections, smallParts }: Checkpoint,
+  kept: readonly KeptRed[] = [],
 ): RecoveredState {
   const shared = smallParts as SharedSiteState;
   const { applied, origins } = shared.replica;
@@ -225,6 +227,7 @@ export function mergeSharedIntoSite(
       getRecoveredRed(own, partition),
       saved && getSavedLog(saved.shared, partition),
       log,
+      kept[partition],
     ),
   );
   const waiting = collectWaiting(own, ownState, applied);
@@ -264,16 +267,20 @@ function mergeRedLog(
   own: RecoveredRedLog,
   saved: SavedLog | undefined,
   log: SavedLog,
+  { length, isLossy }: KeptRed = { length: Infinity, isLossy: false },
 ): RecoveredRedLog {
   const { delivered } = log;
-  const end = own.start + own.entries.length;
+  const entries = own.entries.slice(0, Math.max(0, length - own.start));
+  const end = Math.min(length, own.start + entries.length);
   const isHeld = own.start <= delivered && end >= delivered;
   const ownDelivered = saved?.delivered ?? 0;
-  if (ownDelivered > delivered && !(isHeld && end >= ownDelivered))
+  const isLess = ownDelivered > delivered && !(isHeld && end >= ownDelivered);
+  // After a loss, the sites with less cannot go on before this one returns.
+  if (isLess && !isLossy)
     throw unusableStateError(
       'it has less of the red log than this site: take the state of another site, or wait',
     );
-  return isHeld ? own : createEmptyLog(log);
+  return isHeld ? { ...own, entries } : createEmptyLog(log);
 }
 
 /** The copy of a red log that goes on behind a saved state. */

@@ -5,12 +5,13 @@
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import {
   getRecoveredRed,
+  type KeptRed,
   type RecoveredRedLog,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import type { RedRecord } from '../../records/records.ts';
 import { encodeValue } from '../../storage/format/value-text.ts';
-import { countShared, isPrefix, type LogCopy } from './log-copy.ts';
+import { countShared, type LogCopy } from './log-copy.ts';
 import { toSiteCopies, type FollowedLog } from './red-follower.ts';
 import { getLogs } from './red-generation.ts';
 
@@ -71,15 +72,19 @@ function compareCopies(
 }
 
 /**
- * Returns which of a site's copies are prefixes of the logs that it follows, by
- * the ordinals of the partitions. The site may be the only one with the end of
- * such a copy.
+ * Returns what a site keeps of its copies, by the ordinals of the partitions:
+ * what they share with the logs that it follows. It may be the only site with
+ * the end of that.
  */
-export function findPrefixes(
+export function findKept(
   state: RecoveredState,
   to: FollowedLog,
-): readonly boolean[] {
-  return compareCopies(state, to).map(({ copy, base }) => isPrefix(copy, base));
+): readonly KeptRed[] {
+  const logs = getLogs(to);
+  return compareCopies(state, to).map(({ copy, base, partition }) => ({
+    length: (base && countShared(copy, base)) ?? 0,
+    isLossy: logs[partition]?.opening !== undefined,
+  }));
 }
 
 /**

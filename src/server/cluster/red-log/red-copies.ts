@@ -1,10 +1,11 @@
 /** The copies of the red logs that a stopped site has on its disk. */
 import type { OnAlarm } from '../../alarms/site-alarm.ts';
 import { getRedKind } from '../../log/local-log.ts';
+import type { KeptRed } from '../../log/recovered-state.ts';
 import { Origins, type Origin } from '../../records/origin.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import type { NodeDirectory } from '../node-directory.ts';
-import { findPrefixes, saveDroppedRecords } from './dropped-records.ts';
+import { findKept, saveDroppedRecords } from './dropped-records.ts';
 import { findNamedEntries, type NamedEntries } from './named-entries.ts';
 import type { FollowedLog } from './red-follower.ts';
 
@@ -43,13 +44,13 @@ export class RedCopies {
   }
 
   /**
-   * Returns which copies are prefixes of the logs that the site follows now.
-   * Writes the records that are only in the others to a file.
+   * Returns what the copies share with the logs that the site follows now.
+   * Writes the other records to a file.
    */
-  findKept(to: FollowedLog): readonly boolean[] {
+  findKept(to: FollowedLog): readonly KeptRed[] {
     const { site, directory, onAlarm } = this.#options;
     const { stored } = directory.recover();
     saveDroppedRecords(stored, to, { site, files: directory.files, onAlarm });
-    return findPrefixes(stored, to);
+    return findKept(stored, to);
   }
 }

@@ -347,10 +347,9 @@ export class ClusterNode {
     await this.restartSite(async () => {
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#directory.identity.origin as Origin;
-      const kept = restored && this.#resources.redCopies.findKept(restored.to);
       const closed = await catchUp({
         origin,
-        keepsRed: (partition) => kept?.[partition] !== false,
+        kept: restored && this.#resources.redCopies.findKept(restored.to),
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) =>

@@ -110,7 +110,7 @@ test('the site was closed meanwhile → the reason, and its own operations that 
   expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
 });
 
-test('the red logs were restored without the site → it keeps the ends of those copies only that are prefixes', async () => {
+test('the red logs were restored without the site → it keeps of its copies what is in the logs too', async () => {
   const record = { kind: 'marker', id: 'x', site: siteAt(1) };
   const log = { start: 0, entries: [{ origin: siteAt(1), epoch: 1, sequence: 1, record }] };
   const host = createHost();
@@ -124,7 +124,8 @@ test('the red logs were restored without the site → it keeps the ends of those
     const parts: SharedSiteState = { ...shared, log: empty, logs: [empty, empty] };
     return { ...received, shared: { sections, smallParts: parts } };
   };
-  await catchUp({ ...host, recover, receive, keepsRed: (partition) => partition === 2 });
+  const kept = [0, 0, 1].map((length) => ({ length, isLossy: false }));
+  await catchUp({ ...host, recover, receive, kept });
   const [installed] = host.installed;
   expect([installed?.red, installed?.partitions].flat().map((item) => item?.entries.length)).toEqual([0, 0, 1]);
 });

@@ -1,5 +1,5 @@
 /** Sites that are away: what is kept for them, and how they come back once it is not. */
-// @rule CLU-A1, CLU-A2, CLU-A3, CLU-A4, CLU-A5, CLU-A6, CLU-T1a
+// @rule CLU-G1a, CLU-A1, CLU-A2, CLU-A3, CLU-A4, CLU-A5, CLU-A6, CLU-T1a
 import { expect, test } from 'vitest';
 import { mergeSharedIntoSite, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -112,6 +112,9 @@ test('a donor that has less, or knows the site as closed → refused', () => {
   expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(refused('it has less of the red log'));
   const withRed = { ...own, red: world.copyLogs(1).red };
   expect(() => mergeSharedIntoSite(siteAt(1), withRed, early)).toThrow(refused('it lacks operations'));
+  // The red log has lost what this site had, so no other site can have as much.
+  const kept = [{ length: 0, isLossy: true }];
+  expect(() => mergeSharedIntoSite(siteAt(1), own, early, kept)).toThrow(refused('it lacks operations'));
   world.changeMembers(0, 's', null);
   const late = getSharedPart(world.saveCheckpoint(0));
   expect(() => mergeSharedIntoSite(siteAt(1), own, late)).toThrow(refused('was closed'));

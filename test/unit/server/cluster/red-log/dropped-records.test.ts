@@ -2,7 +2,7 @@
 // @rule PART-G11
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
-import { findPrefixes, saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
+import { findKept, saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
 import type { FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import type { RecoveredState } from '../../../../../src/server/log/recovered-state.ts';
 
@@ -57,7 +57,7 @@ test('the log was restored more than once meanwhile, from copies that are not kn
   expect(alarms[0]?.message).toContain('4 red records of this site may be lost');
 });
 
-test('several logs → the file has the records of all of them, and only copies that are prefixes are kept', () => {
+test('several logs → the file has the records of all of them, and of each copy it keeps what is in the log too', () => {
   const entries = [0, 1].map((partition) =>
     [1, 2].map((sequence) => ({
       sequence,
@@ -68,7 +68,7 @@ test('several logs → the file has the records of all of them, and only copies 
   const stored = { red, partitions: [us] } as unknown as RecoveredState;
   const base = { copy: 0, length: 1 };
   const opened = { generation: 1, leader: 'frankfurt', base };
-  const dropped = (us1: number): readonly [unknown, readonly boolean[], string | undefined] => {
+  const dropped = (us1: number): readonly [unknown, readonly number[], string | undefined] => {
     const to = { ...opened, logs: [{ name: 'us', leader: 'virginia', base: { copy: 0, length: us1 } }], copy: 0 };
     let text: string | undefined;
     const alarms: SiteAlarm[] = [];
@@ -77,21 +77,22 @@ test('several logs → the file has the records of all of them, and only copies 
       files: { replace: (_, bytes) => void (text = Buffer.from(bytes).toString()) },
       onAlarm: (alarm) => alarms.push(alarm),
     });
-    return [JSON.parse(text ?? '{}').records, findPrefixes(stored, to), alarms[0]?.message];
+    const kept = findKept(stored, to).map(({ length }) => length);
+    return [JSON.parse(text ?? '{}').records, kept, alarms[0]?.message];
   };
   expect(dropped(1)).toEqual([
     [
       { kind: 'operation', id: 'c/02' },
       { kind: 'operation', id: 'c/12', partition: 1 },
     ],
-    [false, false],
+    [1, 1],
     expect.stringMatching(
       /^Site ireland: 2 red records of this site are lost: .* began at frankfurt, virginia without/,
     ),
   ]);
   expect(dropped(2)).toEqual([
     [{ kind: 'operation', id: 'c/02' }],
-    [false, true],
+    [1, 2],
     expect.stringContaining('began at frankfurt without'),
   ]);
 });
