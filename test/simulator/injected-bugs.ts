@@ -14,7 +14,7 @@ import { LYING_REPLICAS } from './lying-replicas.ts';
 import { MISADDRESSED_MESSAGES } from './misaddressed-messages.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { simulatedService } from './service.ts';
-import type { RunReplacements } from '../../src/testing/simulator/simulated-site-options.ts';
+import type { RunReplacements } from '../../src/testing/simulator/run-replacements.ts';
 
 /** A fault, and the property that it breaks. */
 export interface InjectedBug extends RunReplacements {

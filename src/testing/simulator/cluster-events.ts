@@ -7,6 +7,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import {
   getSavedSite,
   removeWildStamps,
+  type KeptRed,
   type RecoveredState,
   type createSiteFromShared,
   type mergeSharedIntoSite,
@@ -15,6 +16,7 @@ import { Random } from '../../server/collections/random.ts';
 import { getStartNumber } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
+import type { SiteOptions } from '../../server/site/site-options.ts';
 import {
   recoverSite,
   type RecoveredSite,
@@ -33,6 +35,8 @@ import {
   type InstalledCopy,
   type SharedCopy,
 } from './site-copies.ts';
+import { RestoredLogs, type RestorationSteps } from './restored-logs.ts';
+import type { SimulatedPartitions } from './simulated-partitions.ts';
 import { createTiming, type Timeline } from './timeline.ts';
 
 export interface ClusterContext {
@@ -40,8 +44,13 @@ export interface ClusterContext {
   readonly timeline: Timeline;
   /** All sites of the run so far. */
   readonly sites: readonly SimulatedSite[];
-  /** The leaders of all red logs. */
+  /** The leaders of all red logs when the run begins. */
   readonly leaders: readonly Origin[];
+  readonly partitions: SimulatedPartitions;
+  readonly restorationSteps: Partial<RestorationSteps>;
+  /** The logs that have lost confirmed records, by partition. */
+  readonly lossyLogs: Set<number>;
+  closeLinks(): void;
   /**
    * Create the state of a new site, and update that of a site that has been
    * away.
@@ -86,7 +95,7 @@ interface Backup extends CopiedDirectory {
 }
 
 export class ClusterEvents {
-  readonly counts = {
+  readonly #counts = {
     joins: 0,
     retirements: 0,
     rebuilds: 0,
@@ -110,10 +119,37 @@ export class ClusterEvents {
   #installed = 0;
   /** The origins that have had such nodes. */
   readonly #forked = new Set<Origin>();
+  readonly #logs: RestoredLogs;
 
   constructor(context: ClusterContext, seed: number) {
     this.#context = context;
     this.#random = new Random(seed ^ 0xc1a5);
+    this.#logs = new RestoredLogs({
+      ...context,
+      random: new Random(seed ^ 0x4e57),
+      steps: context.restorationSteps,
+      tasks: this.#tasks,
+      close: (site) => this.#close(site),
+      takeState: (site, task, kept) => {
+        const retry = (): void => {
+          this.#tasks.add(task);
+          context.timeline.schedule(RETRY_MS, () =>
+            this.#takeState(site, task, { kept, onFailed: retry }),
+          );
+        };
+        this.#takeState(site, task, { kept, onFailed: retry });
+      },
+    });
+  }
+
+  /** Returns what a site starts with, if the red logs were restored. */
+  getPlaces(origin: Origin): Partial<SiteOptions> {
+    return this.#logs.getPlaces(origin);
+  }
+
+  /** What happened, by name. */
+  get counts(): Readonly<Record<string, number>> {
+    return { ...this.#counts, ...this.#logs.counts };
   }
 
   /** Whether operators have a task, or a node must stop. */
@@ -131,6 +167,7 @@ export class ClusterEvents {
   plan(): void {
     const { options } = this.#context;
     this.#at(options.joinAtMs, () => this.#join());
+    this.#at(options.restoreAtMs, () => this.#onceCalm());
     this.#at(options.retireAtMs, () =>
       this.#onceSettled((site) => this.#retire(site)),
     );
@@ -207,6 +244,26 @@ export class ClusterEvents {
     const task = `transfer to site ${site.origin}`;
     if (this.#tasks.has(task)) return;
     this.#tasks.add(task);
+    this.#takeState(site, task, {
+      kept: [],
+      onFailed: () => site.start(),
+    });
+  }
+
+  /** Stops a site, and starts it with the shared state of another one. */
+  #takeState(
+    site: SimulatedSite,
+    task: string,
+    {
+      kept,
+      onFailed,
+    }: {
+      /** What it keeps of its copies of the red logs. Empty: all */
+      readonly kept: readonly KeptRed[];
+      /** Called if it has to go on with the state that it has. */
+      onFailed(): void;
+    },
+  ): void {
     const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
       origin !== site.origin &&
       machine?.replica.options.origins.get(origin).state === 'open';
@@ -222,19 +279,19 @@ export class ClusterEvents {
           site.origin,
           site.unpackState(found.stored),
           copy.shared,
+          kept,
         );
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
         // The donor lacks data that is here. Another donor has it, or the same
         // one later. Or this disk is damaged.
-        site.start();
-        return void this.#tasks.delete(task);
+        this.#tasks.delete(task);
+        return onFailed();
       }
-      // On a full disk the site continues with what it has, and requests the
-      // state again.
+      // On a full disk the site requests the state again.
       this.#install(disk, { state, found, task }, (error, note) => {
-        if (error !== undefined) return site.start();
-        this.counts.transfers += 1;
+        if (error !== undefined) return onFailed();
+        this.#counts.transfers += 1;
         return site.startFrom({ note, notes: copy.notes });
       });
     });
@@ -253,15 +310,20 @@ export class ClusterEvents {
 
   #join(): void {
     const name = `s${this.#context.sites.length}`;
-    this.counts.joins += 1;
+    this.#counts.joins += 1;
     this.#begin(name, `${name}-first`, (origin) => `site ${origin} joins`);
   }
 
   /** Retires a site, whether its machine runs or it is lost for good. */
   #retire(site: SimulatedSite): void {
-    this.counts.retirements += 1;
+    this.#counts.retirements += 1;
     if (this.#random.chance(0.5)) site.lose();
     else this.#forks.add(site);
+    this.#close(site);
+  }
+
+  /** Changes the members until a site is closed. */
+  #close(site: SimulatedSite): void {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
@@ -276,6 +338,12 @@ export class ClusterEvents {
     );
   }
 
+  #onceCalm(): void {
+    if (this.#context.isHealed()) return;
+    if (this.#isSettled) return this.#logs.begin();
+    this.#context.timeline.schedule(PROBE_MS, () => this.#onceCalm());
+  }
+
   #onceSettled(run: (site: SimulatedSite) => void): void {
     if (this.#context.isHealed()) return;
     const site = this.#pickVictim();
@@ -285,7 +353,7 @@ export class ClusterEvents {
 
   #rebuild(site: SimulatedSite): void {
     site.lose();
-    this.counts.rebuilds += 1;
+    this.#counts.rebuilds += 1;
     this.#begin(
       site.name,
       `${site.name}-after-${site.origin}`,
@@ -294,7 +362,7 @@ export class ClusterEvents {
   }
 
   #goAway(site: SimulatedSite): void {
-    this.counts.absences += 1;
+    this.#counts.absences += 1;
     site.crash(this.#context.options.awayForMs);
   }
 
@@ -448,8 +516,7 @@ export class ClusterEvents {
   #pickVictim(): SimulatedSite | undefined {
     if (!this.#isSettled) return undefined;
     const eligible = this.#context.sites.filter(
-      ({ isLost, origin }) =>
-        !isLost && !this.#context.leaders.includes(origin),
+      ({ isLost, origin }) => !isLost && !this.#logs.leaders.includes(origin),
     );
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
@@ -498,7 +565,7 @@ export class ClusterEvents {
   }
 
   #putBack({ site, files }: Backup): void {
-    this.counts['old directories'] += 1;
+    this.#counts['old directories'] += 1;
     this.#forks.add(site);
     this.#forked.add(site.origin);
     site.stop();
@@ -513,7 +580,7 @@ export class ClusterEvents {
 
   /** Runs another node on a copy. It must stop, and show nothing before. */
   #runTwice({ site, files }: CopiedDirectory): SimulatedSite {
-    this.counts.twins += 1;
+    this.#counts.twins += 1;
     const disk = this.#context.makeDisk();
     disk.putFiles(files);
     const twin = this.#context.addTwin(site, disk);

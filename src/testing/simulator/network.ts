@@ -59,6 +59,8 @@ export class HostileNetwork {
   /** The site whose blue operations come late. */
   #slowSite: Origin | undefined;
   #isHealed = false;
+  /** How often all links were closed. */
+  #closings = 0;
   partitions = 0;
 
   constructor(
@@ -114,6 +116,11 @@ export class HostileNetwork {
     this.#restore([...this.#cutLinks.values()]);
   }
 
+  /** Forgets all messages in flight. */
+  closeLinks(): void {
+    this.#closings += 1;
+  }
+
   get isCut(): boolean {
     return this.#cutLinks.size > 0;
   }
@@ -141,8 +148,10 @@ export class HostileNetwork {
     const isOvertaking = arrivalMs < lastMs;
     if (isOvertaking) this.#count(`${sent.kind} overtaking`);
     this.#lastArrivalMs.set(order, Math.max(arrivalMs, lastMs));
+    const closings = this.#closings;
     this.#timeline.schedule(arrivalMs - sentAtMs, () => {
-      if (this.#cutLinks.has(link)) return this.#lose(sent, sentAtMs, 'cut');
+      if (this.#cutLinks.has(link) || this.#closings !== closings)
+        return this.#lose(sent, sentAtMs, 'cut');
       // A message that arrives too early is not accepted, and has to be sent
       // again.
       if (isOvertaking) this.#healthyPeriods.onDisturbed();

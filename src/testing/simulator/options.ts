@@ -172,6 +172,16 @@ export interface SimulationOptions {
   readonly awayAtMs: number;
   readonly awayForMs: number;
   /**
+   * When sites with leaders of red logs go away, and the logs are restored at
+   * the others. `Infinity` means never.
+   */
+  readonly restoreAtMs: number;
+  /**
+   * Whether so many sites go away then that confirmed records may be lost, and
+   * that is accepted.
+   */
+  readonly acceptsLoss: boolean;
+  /**
    * When a directory is copied that is put back, or run by a second node, once
    * all others know more.
    */
@@ -223,6 +233,7 @@ export const PROFILES = [
   'cluster',
   'etcd',
   'logs',
+  'restored',
   'swarm',
 ] as const;
 /** A kind of run. */
@@ -237,6 +248,8 @@ export function drawOptions(
 ): SimulationOptions {
   if (profile === 'cluster')
     return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
+  if (profile === 'restored')
+    return { ...drawOptions(seed, 'cluster'), ...drawRestored(seed) };
   if (profile === 'etcd')
     return {
       ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'),
@@ -426,6 +439,8 @@ const NO_CLUSTER = {
   rebuildAtMs: Infinity,
   awayAtMs: Infinity,
   awayForMs: 0,
+  restoreAtMs: Infinity,
+  acceptsLoss: false,
   oldDirectoryAtMs: Infinity,
   twinAtMs: Infinity,
   distantTwinAtMs: Infinity,
@@ -455,6 +470,29 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
     distantTwinAtMs: at(0.3),
     loseSiteAtMs: Infinity,
     damageChance: 0,
+  };
+}
+
+/**
+ * Draws runs in which the red logs are restored at other sites. A node on an
+ * old directory would have to follow the generation first. A faulty red log
+ * does not report its end, and nothing leads it.
+ */
+function drawRestored(seed: number): Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0x4e57);
+  return {
+    maxLogs: random.pick([1, 3, 3]),
+    siteCount: random.pick([2, 3, 3, 3, 4, 5]),
+    scenario: 'classic',
+    pairShare: random.pick([0.1, 0.3, 0.5]),
+    restoreAtMs: random.between(100, 2000),
+    acceptsLoss: random.chance(0.4),
+    oldDirectoryAtMs: Infinity,
+    twinAtMs: Infinity,
+    distantTwinAtMs: Infinity,
+    redRepeatChance: 0,
+    redJumpChance: 0,
+    redRegressChance: 0,
   };
 }
 

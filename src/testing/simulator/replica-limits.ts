@@ -56,6 +56,7 @@ export function createReplicaLimits(
   const absence = { keepForMs, maxBacklogEntries };
   const cluster = isCluster
     ? {
+        redLogName: 'simulated',
         absence,
         stopsOnUnknownStart: true,
         needsPeer: true,

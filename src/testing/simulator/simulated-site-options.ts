@@ -11,12 +11,7 @@ import type {
   SiteOptions,
   SiteOutput,
 } from '../../server/site/site-options.ts';
-import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
-import type {
-  RecoveredState,
-  createSiteFromShared,
-  mergeSharedIntoSite,
-} from '../../server/log/recovered-state.ts';
+import type { RecoveredState } from '../../server/log/recovered-state.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
@@ -60,19 +55,6 @@ export type MachineFactory = (
   wallMs: number,
 ) => SiteMachine;
 
-/**
- * Replacements of production code: parts with a fault, to check that the fault
- * is found.
- */
-export interface RunReplacements {
-  readonly makeMachine?: MachineFactory | undefined;
-  readonly Disk?: typeof SimulatedDisk | undefined;
-  readonly Storage?: typeof DurableStorage | undefined;
-  readonly createSite?: typeof createSiteFromShared | undefined;
-  readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
-  readonly EtcdLog?: typeof EtcdLog | undefined;
-}
-
 /** `Site` is the class of the site, which this file must not import. */
 export interface SimulatedSiteOptions<Site> {
   readonly site: Omit<
@@ -81,6 +63,8 @@ export interface SimulatedSiteOptions<Site> {
   >;
   /** Creates the table of origins with which each start begins. */
   createOrigins(): Origins;
+  /** Returns what changes if the red logs are restored at other sites. */
+  getPlaces(): Partial<SiteOptions>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */

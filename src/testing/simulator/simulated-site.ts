@@ -162,6 +162,7 @@ export class SimulatedSite {
     this.#origins = this.#options.createOrigins();
     const options = {
       ...site,
+      ...this.#options.getPlaces(),
       origins: this.#origins,
       epoch,
       observer,

@@ -38,6 +38,7 @@ import {
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
+import type { RunReplacements } from './run-replacements.ts';
 import {
   SimulatedClient,
   type SimulatedClientOptions,
@@ -46,7 +47,6 @@ import { SimulatedSite } from './simulated-site.ts';
 import {
   type MachineFactory,
   type MembershipOutput,
-  type RunReplacements,
 } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterContext } from './cluster-events.ts';
@@ -103,6 +103,7 @@ export class Simulation {
   readonly #settlement: Settlement;
   readonly #redLog: SimulatedRedLog;
   readonly #counts = { ...NO_COUNTS };
+  readonly #lossyLogs = new Set<number>();
   readonly #faults: PlannedFaults;
   #isHealed = false;
 
@@ -151,6 +152,7 @@ export class Simulation {
       healthyPeriods: this.#healthyPeriods,
       sites: this.#sites,
       oracle: this.#oracle,
+      lossyLogs: this.#lossyLogs,
     });
     this.#settlement = new Settlement({
       sites: this.#sites,
@@ -231,6 +233,10 @@ export class Simulation {
       timeline: this.#timeline,
       sites: this.#sites,
       leaders: this.#partitions.findLeaders(this.#origins, LEADER),
+      partitions: this.#partitions,
+      restorationSteps: this.#replacements.restorationSteps ?? {},
+      lossyLogs: this.#lossyLogs,
+      closeLinks: () => this.#network.closeLinks(),
       createSite: this.#replacements.createSite ?? createSiteFromShared,
       mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,
       isHealed: () => this.#isHealed,
@@ -284,6 +290,7 @@ export class Simulation {
         ...this.#partitions.createOptions(this.#origins),
       },
       createOrigins: () => this.#partitions.createOrigins(),
+      getPlaces: () => this.#cluster.getPlaces(site),
       makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
       timeline: this.#timeline,
       skewMs: this.#random.between(-maxSkewMs, maxSkewMs),

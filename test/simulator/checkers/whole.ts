@@ -12,6 +12,7 @@ type LinesByRow = ReadonlyMap<string, Lines>;
 
 export class WholeChecker implements Checker {
   readonly name = 'whole';
+  readonly holdsAfterLoss = true;
   /** The rows of each post with several, by its text. */
   readonly #posts = new Map<string, readonly string[]>();
   readonly #rows = new Set<string>();

@@ -176,6 +176,11 @@ export type SiteEvent =
 export interface Checker {
   readonly name: string;
   /**
+   * Whether the property holds although a red log has lost confirmed records.
+   * Most compare what a site shows with what another one had shown.
+   */
+  readonly holdsAfterLoss?: boolean;
+  /**
    * Called when a site starts: empty, or with the state for which `save`
    * returned `saved`.
    */
@@ -303,7 +308,10 @@ export function assertProperty(
 }
 
 /** The methods of a checker that report events of a run. */
-type Notice = Exclude<keyof Checker, 'name' | 'save' | 'onStarted'>;
+type Notice = Exclude<
+  keyof Checker,
+  'name' | 'holdsAfterLoss' | 'save' | 'onStarted'
+>;
 
 export class Checkers {
   /** The checker that is running, for the message of a violation. */

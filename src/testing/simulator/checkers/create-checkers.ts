@@ -6,7 +6,7 @@ import type { SimulatedSite } from '../simulated-site.ts';
 import type { HealthyPeriods } from '../timeline.ts';
 import type { TracedService } from '../traced-service.ts';
 import { CausalOrderChecker, TotalOrderChecker } from './causal-order.ts';
-import { Checkers } from './checker.ts';
+import { Checkers, type Checker } from './checker.ts';
 import { ClockChecker, TermChecker } from './clocks.ts';
 import { ConvergenceChecker, DurabilityChecker } from './durability.ts';
 import { ExactlyOnceChecker } from './exactly-once.ts';
@@ -29,6 +29,8 @@ export interface CheckedRun {
   /** The array of all sites, to which more are added during the run. */
   readonly sites: readonly SimulatedSite[];
   readonly oracle: OracleChecker;
+  /** The logs that have lost confirmed records, by partition. */
+  readonly lossyLogs: ReadonlySet<number>;
 }
 
 /**
@@ -42,8 +44,9 @@ export function createCheckers({
   healthyPeriods,
   sites,
   oracle,
+  lossyLogs,
 }: CheckedRun): Checkers {
-  return new Checkers([
+  const checkers: readonly Checker[] = [
     new CausalOrderChecker(origins),
     new TotalOrderChecker(),
     new SerializabilityChecker(),
@@ -51,8 +54,8 @@ export function createCheckers({
     new InvariantChecker(service),
     new SessionChecker(origins),
     new ClockChecker(sites, REPLICA_LIMITS.maxClockSkewMs),
-    new ExactlyOnceChecker(),
-    new DurabilityChecker(),
+    new ExactlyOnceChecker(options.acceptsLoss),
+    new DurabilityChecker(lossyLogs),
     new ReplyChecker(options),
     new RejectionChecker({
       ...REPLICA_LIMITS,
@@ -75,5 +78,10 @@ export function createCheckers({
     // The oracle finds most faults, so it comes last: another checker describes
     // the same fault more precisely.
     oracle,
-  ]);
+  ];
+  return new Checkers(
+    options.acceptsLoss
+      ? checkers.filter(({ holdsAfterLoss }) => holdsAfterLoss)
+      : checkers,
+  );
 }

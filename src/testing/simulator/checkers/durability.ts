@@ -7,6 +7,7 @@ import {
   SiteChecker,
   canBeLost,
   assertProperty,
+  isRed,
   type AnyOperation,
   type Checker,
   type FinalState,
@@ -15,15 +16,22 @@ import { encodeValue } from '../../../server/storage/format/value-text.ts';
 
 export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
-
+  readonly holdsAfterLoss = true;
+  /** The logs that have lost confirmed records, by partition. */
+  readonly #lossyLogs: ReadonlySet<number>;
+  /** The logs of red operations, by id. */
+  readonly #partitions = new Map<string, number>();
   /** The sites that have shown an operation, by operation. */
   readonly #shownBy = new Map<string, Set<Origin>>();
 
-  constructor() {
+  constructor(lossyLogs: ReadonlySet<number>) {
     super((saved) => new Set(saved));
+    this.#lossyLogs = lossyLogs;
   }
 
-  onApplied(site: Origin, { id }: AnyOperation): void {
+  onApplied(site: Origin, operation: AnyOperation): void {
+    const { id } = operation;
+    if (isRed(operation)) this.#partitions.set(id, operation.partition ?? 0);
     this.getState(site).add(id);
     const sites = this.#shownBy.get(id);
     if (sites === undefined) this.#shownBy.set(id, new Set([site]));
@@ -37,6 +45,7 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
         !history.traits.hasEffect(operation)
       )
         continue;
+      if (this.#isInLossyLog(operation.id)) continue;
       const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some(
         (site) => !lost.has(site),
       );
@@ -50,6 +59,11 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
       }
     }
   }
+
+  #isInLossyLog(id: string): boolean {
+    const partition = this.#partitions.get(id);
+    return partition !== undefined && this.#lossyLogs.has(partition);
+  }
 }
 
 /**
@@ -58,6 +72,7 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
  */
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
+  readonly holdsAfterLoss = true;
 
   onFinished({ sites }: FinalState): void {
     const [first, ...others] = sites.map(({ site, state }) => {

@@ -14,9 +14,13 @@ import {
 
 export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'exactly once';
+  readonly holdsAfterLoss = true;
+  /** Whether the outcome of a red operation may be lost, and then be another. */
+  readonly #isLossy: boolean;
 
-  constructor() {
+  constructor(isLossy: boolean) {
     super((saved) => new Map(saved));
+    this.#isLossy = isLossy;
   }
 
   onApplied(site: Origin, { id, effects }: AnyOperation): void {
@@ -30,6 +34,7 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   }
 
   onFinished({ history, sites, lost }: FinalState): void {
+    if (this.#isLossy) return;
     const all = [...sites.map(({ site }) => site), ...lost];
     for (const operation of history.operations)
       if (!history.traits.isRead(operation))

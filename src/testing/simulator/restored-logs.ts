@@ -1,0 +1,338 @@
+/**
+ * Sites that go away with the leaders of red logs, so that an operator restores
+ * all logs at the others. This chooses copies, openings and what a returning
+ * site keeps by the code of `restore-red`. Sealing a site stops it, as in
+ * production. Requests between the operator and the sites are not simulated.
+ */
+import {
+  chooseCopy,
+  createGeneration,
+  type CheckedLog,
+  type SealedSite,
+} from '../../server/cluster/red-log/chosen-copies.ts';
+import { findLosing } from '../../server/cluster/red-log/confirmed-records.ts';
+import {
+  countShared,
+  type LogCopy,
+} from '../../server/cluster/red-log/log-copy.ts';
+import {
+  findNamedEntries,
+  mergeNamedEntries,
+  type NamedEntries,
+} from '../../server/cluster/red-log/named-entries.ts';
+import {
+  getBegins,
+  getLogs,
+  type GenerationLog,
+  type RedGeneration,
+} from '../../server/cluster/red-log/red-generation.ts';
+import type { Random } from '../../server/collections/random.ts';
+import {
+  getRecoveredRed,
+  type KeptRed,
+} from '../../server/log/recovered-state.ts';
+import type { Origin } from '../../server/records/origin.ts';
+import type {
+  LogOpening,
+  RedLogPlace,
+  SiteOptions,
+} from '../../server/site/site-options.ts';
+import { recoverSite } from '../../server/storage/recovery.ts';
+import type { SimulationOptions } from './options.ts';
+import { SITE_DIRECTORY, type SimulatedSite } from './simulated-site.ts';
+import type { SimulatedPartitions } from './simulated-partitions.ts';
+import type { Timeline } from './timeline.ts';
+
+/** The steps of a restoration. A run with a planted fault replaces some. */
+export interface RestorationSteps {
+  readonly findLosing: typeof findLosing;
+  readonly chooseCopy: typeof chooseCopy;
+  readonly mergeNamedEntries: typeof mergeNamedEntries;
+}
+
+const STEPS: RestorationSteps = {
+  findLosing,
+  chooseCopy,
+  mergeNamedEntries,
+};
+
+export interface RestoredLogsContext {
+  readonly options: SimulationOptions;
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly sites: readonly SimulatedSite[];
+  readonly partitions: SimulatedPartitions;
+  /** The leaders of the first generation. */
+  readonly leaders: readonly Origin[];
+  readonly steps: Partial<RestorationSteps>;
+  /** The logs that have lost confirmed records. */
+  readonly lossyLogs: Set<number>;
+  /** The tasks of operators. */
+  readonly tasks: Set<string>;
+  /** Forgets the messages in flight: all links are closed. */
+  closeLinks(): void;
+  /** Retires a site that is lost for good. */
+  close(site: SimulatedSite): void;
+  /** Replaces the state of a stopped site by that of another, and starts it. */
+  takeState(site: SimulatedSite, task: string, kept: readonly KeptRed[]): void;
+}
+
+/** What a node writes down of the copies of logs that it has. */
+interface KnownCopies {
+  readonly copy: number;
+  readonly begins: readonly LogCopy[] | undefined;
+}
+
+const FIRST: KnownCopies = { copy: 0, begins: undefined };
+const TASK = 'restore the red logs';
+/** How long an operator, each seal, each start and the return of a site take. */
+const [NOTICE_MEAN_MS, SEAL_MEAN_MS, OPEN_MEAN_MS, RETURN_MEAN_MS] = [
+  300, 50, 100, 500,
+];
+const MAX_DRAWS = 20;
+
+export class RestoredLogs {
+  readonly counts = {
+    restorations: 0,
+    'restorations with a loss': 0,
+    'copies of logs dropped': 0,
+  };
+  readonly #context: RestoredLogsContext;
+  readonly #steps: RestorationSteps;
+  readonly #copies = new Map<Origin, KnownCopies>();
+  #red: RedGeneration = { generation: 0, leader: null };
+  #leaders: readonly Origin[];
+  /** The number of sites that do not follow the generation yet. */
+  #pending = 0;
+
+  constructor(context: RestoredLogsContext) {
+    this.#context = context;
+    this.#steps = { ...STEPS, ...context.steps };
+    this.#leaders = context.leaders;
+  }
+
+  /** The leaders of all red logs. */
+  get leaders(): readonly Origin[] {
+    return this.#leaders;
+  }
+
+  /** Returns what a site starts with in the present generation. */
+  getPlaces(origin: Origin): Partial<SiteOptions> {
+    // A site that joins begins with a copy of the present generation.
+    if (!this.#copies.has(origin)) this.#noteFollowed(origin);
+    const { generation } = this.#red;
+    if (generation === 0) return {};
+    const [main, ...others] = getLogs(this.#red);
+    return {
+      generation,
+      redLeader: this.#leaders[0] as Origin,
+      redOpening: toOpening(main),
+      redLogs: this.#redLogs.map((place, index) => ({
+        ...place,
+        leader: this.#leaders[index + 1] as Origin,
+        opening: toOpening(others[index]),
+      })),
+    };
+  }
+
+  /** Takes sites away, and restores the logs at the others. */
+  begin(): void {
+    const { options, random, tasks } = this.#context;
+    const away = this.#drawAway();
+    if (away === undefined) return;
+    tasks.add(TASK);
+    this.counts.restorations += 1;
+    // What two sites lose at once cannot be restored.
+    const isForGood = !options.acceptsLoss && random.chance(0.5);
+    for (const [place, site] of away.entries())
+      if (isForGood && place === 0) site.lose();
+      else site.stop();
+    const remaining = this.#openSites.filter((site) => !away.includes(site));
+    const logs = this.#checkLogs(remaining);
+    this.#later(NOTICE_MEAN_MS, () => this.#seal(remaining, logs, away));
+  }
+
+  get #redLogs(): readonly RedLogPlace[] {
+    const { partitions, sites } = this.#context;
+    const [first] = sites;
+    const origins = partitions.createOrigins();
+    return first === undefined
+      ? []
+      : (partitions.createOptions(origins).redLogs ?? []);
+  }
+
+  get #openSites(): readonly SimulatedSite[] {
+    return this.#context.sites.filter(({ isLost }) => !isLost);
+  }
+
+  /**
+   * Draws sites that go away, of which one leads a log. They are few enough
+   * that nothing is lost, or enough that something may be.
+   */
+  #drawAway(): readonly SimulatedSite[] | undefined {
+    const { random, options } = this.#context;
+    for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
+      const leader = random.pick(this.#leaders as [Origin, ...Origin[]]);
+      const share = options.acceptsLoss ? 0.6 : 0.3;
+      const away = this.#openSites.filter(
+        ({ origin }) => origin === leader || random.chance(share),
+      );
+      const remaining = this.#openSites.filter((site) => !away.includes(site));
+      if (remaining.every(({ machine }) => machine === undefined)) continue;
+      const hasLoss = this.#checkLogs(remaining).some(
+        ({ losing }) => losing.length > 0,
+      );
+      if (hasLoss === options.acceptsLoss) return away;
+    }
+    return undefined;
+  }
+
+  /** Returns all logs, with the sites that may have confirmed more. */
+  #checkLogs(remaining: readonly SimulatedSite[]): readonly CheckedLog[] {
+    const { partitions, options } = this.#context;
+    const { names } = partitions.partitions;
+    const present = remaining.find(({ machine }) => machine !== undefined);
+    const origins = present?.machine?.replica.options.origins;
+    const members = origins?.members ?? [];
+    const [open, all] = [
+      members.filter((site) => origins?.get(site).state === 'open'),
+      members,
+    ].map((list) => list.map((site) => origins?.getName(site) as string));
+    const sealed = remaining.map(({ name }) => name);
+    return names.map((name, partition) => {
+      const voting = this.#redLogs[partition - 1]?.voters;
+      const voters = [open, all].map((list = []) =>
+        list.filter((site) => voting?.includes(site) !== false),
+      );
+      const log = {
+        partition,
+        name: names.length === 1 ? undefined : name,
+        voters,
+        leader: undefined,
+        fileLeader: origins?.getName(this.#leaders[partition] as Origin),
+        acceptsLoss: options.acceptsLoss,
+        isConfirmedByOne: false,
+      };
+      return { ...log, losing: this.#steps.findLosing(log, sealed, []) };
+    });
+  }
+
+  /** Stops the sites one after the other, while the others still work. */
+  #seal(
+    sites: readonly SimulatedSite[],
+    logs: readonly CheckedLog[],
+    away: readonly SimulatedSite[],
+  ): void {
+    let sealed = 0;
+    for (const site of sites)
+      this.#later(SEAL_MEAN_MS, () => {
+        site.stop();
+        sealed += 1;
+        if (sealed === sites.length) this.#open(sites, logs, away);
+      });
+  }
+
+  #open(
+    sealed: readonly SimulatedSite[],
+    logs: readonly CheckedLog[],
+    away: readonly SimulatedSite[],
+  ): void {
+    const found: readonly SealedSite[] = sealed.map((site) => ({
+      site: site.name,
+      copies: this.#readCopies(site),
+    }));
+    const chosen = logs.map((log) =>
+      this.#steps.chooseCopy(log, found, [], []),
+    );
+    const openings = logs.map((log) => this.#findOpening(log, sealed));
+    const { generation } = this.#red;
+    this.#red = createGeneration(generation + 1, chosen, logs, openings);
+    this.#leaders = chosen.map(
+      ({ site }) => sealed.find(({ name }) => name === site)?.origin as Origin,
+    );
+    this.#context.closeLinks();
+    const returning = away.filter(({ isLost }) => !isLost);
+    this.#pending = sealed.length + returning.length;
+    for (const site of sealed)
+      if (this.#leaders.includes(site.origin)) this.#follow(site);
+      else this.#later(OPEN_MEAN_MS, () => this.#follow(site));
+    for (const site of returning)
+      this.#later(RETURN_MEAN_MS, () => this.#follow(site));
+    for (const site of away) if (site.isLost) this.#context.close(site);
+  }
+
+  /** Returns what a log begins with that may have lost records. */
+  #findOpening(
+    { partition, losing }: CheckedLog,
+    sealed: readonly SimulatedSite[],
+  ): NamedEntries | undefined {
+    if (losing.length === 0) return undefined;
+    const { partitions, lossyLogs } = this.#context;
+    lossyLogs.add(partition);
+    this.counts['restorations with a loss'] += 1;
+    const log = partitions.createOrigins().logs[partition] as Origin;
+    return this.#steps.mergeNamedEntries(
+      sealed.map((site) => findNamedEntries(readState(site), partition, log)),
+    );
+  }
+
+  #readCopies(site: SimulatedSite): readonly LogCopy[] {
+    const { copy, begins } = this.#copies.get(site.origin) ?? FIRST;
+    const state = readState(site);
+    const { names } = this.#context.partitions.partitions;
+    return names.map((_, partition) => {
+      const { start, entries } = getRecoveredRed(state, partition);
+      const length = start + entries.length;
+      return { copy, length, begin: begins?.[partition] };
+    });
+  }
+
+  /** Starts a site that is stopped in the present generation. */
+  #follow(site: SimulatedSite): void {
+    const { tasks, takeState } = this.#context;
+    const logs = getLogs(this.#red);
+    const copies = this.#readCopies(site);
+    const kept = copies.map((copy, partition): KeptRed => {
+      const { base, opening } = logs[partition] ?? {};
+      const length = (base && countShared(copy, base)) ?? 0;
+      return { length, isLossy: opening !== undefined };
+    });
+    this.#noteFollowed(site.origin);
+    const isWhole = copies.every(
+      ({ length }, partition) => kept[partition]?.length === length,
+    );
+    if (isWhole) site.start();
+    else {
+      this.counts['copies of logs dropped'] += 1;
+      const task = `take the state of another site at ${site.origin}`;
+      tasks.add(task);
+      takeState(site, task, kept);
+    }
+    this.#pending -= 1;
+    if (this.#pending === 0) tasks.delete(TASK);
+  }
+
+  #noteFollowed(origin: Origin): void {
+    const { generation: copy } = this.#red;
+    this.#copies.set(origin, { copy, begins: getBegins(this.#red) });
+  }
+
+  #later(meanMs: number, run: () => void): void {
+    const { timeline, random } = this.#context;
+    timeline.schedule(random.exponential(meanMs), run);
+  }
+}
+
+/** Returns how a log begins, if it was restored with a loss. */
+function toOpening(log: GenerationLog | undefined): LogOpening | undefined {
+  const { base, opening } = log ?? {};
+  return base && opening && { ...opening, length: base.length };
+}
+
+/** Returns the state that a stopped site has on its disk. */
+function readState(
+  site: SimulatedSite,
+): ReturnType<SimulatedSite['unpackState']> {
+  const { stored } = recoverSite(site.disk.mount(), SITE_DIRECTORY);
+  return site.unpackState(stored);
+}

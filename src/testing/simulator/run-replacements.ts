@@ -1,0 +1,23 @@
+import type {
+  createSiteFromShared,
+  mergeSharedIntoSite,
+} from '../../server/log/recovered-state.ts';
+import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
+import type { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { SimulatedDisk } from './disk.ts';
+import type { RestorationSteps } from './restored-logs.ts';
+import type { MachineFactory } from './simulated-site-options.ts';
+
+/**
+ * Replacements of production code: parts with a fault, to check that the fault
+ * is found.
+ */
+export interface RunReplacements {
+  readonly makeMachine?: MachineFactory | undefined;
+  readonly Disk?: typeof SimulatedDisk | undefined;
+  readonly Storage?: typeof DurableStorage | undefined;
+  readonly createSite?: typeof createSiteFromShared | undefined;
+  readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
+  readonly EtcdLog?: typeof EtcdLog | undefined;
+  readonly restorationSteps?: Partial<RestorationSteps> | undefined;
+}
