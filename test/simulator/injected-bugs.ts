@@ -5,6 +5,7 @@
 import { withColors, type Service } from '../../src/server/service/service.ts';
 import { CLUSTER_BUGS } from './cluster-bugs.ts';
 import { ETCD_BUGS } from './etcd-bugs.ts';
+import { RESTORATION_BUGS } from './restoration-bugs.ts';
 import { PARTITION_BUGS } from './partition-bugs.ts';
 import { BUGGY_REPLICAS } from './buggy-replicas.ts';
 import { BoastfulDisk, LyingDisk } from './buggy-disks.ts';
@@ -514,6 +515,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: LYING_REPLICAS.levels,
   },
   ...CLUSTER_BUGS,
+  ...RESTORATION_BUGS,
   ...ETCD_BUGS,
   ...PARTITION_BUGS,
 };

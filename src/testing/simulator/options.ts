@@ -490,6 +490,8 @@ function drawRestored(seed: number): Partial<SimulationOptions> {
     oldDirectoryAtMs: Infinity,
     twinAtMs: Infinity,
     distantTwinAtMs: Infinity,
+    wildClockAheadMs: 0,
+    clockStepEveryMs: Infinity,
     redRepeatChance: 0,
     redJumpChance: 0,
     redRegressChance: 0,

@@ -47,13 +47,17 @@ import type { Timeline } from './timeline.ts';
 export interface RestorationSteps {
   readonly findLosing: typeof findLosing;
   readonly chooseCopy: typeof chooseCopy;
-  readonly mergeNamedEntries: typeof mergeNamedEntries;
+  readonly mergeNamedEntries: (
+    ...found: Parameters<typeof mergeNamedEntries>
+  ) => NamedEntries | undefined;
+  readonly countShared: typeof countShared;
 }
 
 const STEPS: RestorationSteps = {
   findLosing,
   chooseCopy,
   mergeNamedEntries,
+  countShared,
 };
 
 export interface RestoredLogsContext {
@@ -137,7 +141,7 @@ export class RestoredLogs {
 
   /** Takes sites away, and restores the logs at the others. */
   begin(): void {
-    const { options, random, tasks } = this.#context;
+    const { options, timeline, random, tasks } = this.#context;
     const away = this.#drawAway();
     if (away === undefined) return;
     tasks.add(TASK);
@@ -149,7 +153,11 @@ export class RestoredLogs {
       else site.stop();
     const remaining = this.#openSites.filter((site) => !away.includes(site));
     const logs = this.#checkLogs(remaining);
-    this.#later(NOTICE_MEAN_MS, () => this.#seal(remaining, logs, away));
+    // An operator takes longer than clocks differ. Otherwise the opening of a
+    // leader whose clock is behind could have a lower stamp than what is lost.
+    timeline.schedule(2 * options.maxSkewMs, () =>
+      this.#later(NOTICE_MEAN_MS, () => this.#seal(remaining, logs, away)),
+    );
   }
 
   get #redLogs(): readonly RedLogPlace[] {
@@ -294,7 +302,7 @@ export class RestoredLogs {
     const copies = this.#readCopies(site);
     const kept = copies.map((copy, partition): KeptRed => {
       const { base, opening } = logs[partition] ?? {};
-      const length = (base && countShared(copy, base)) ?? 0;
+      const length = (base && this.#steps.countShared(copy, base)) ?? 0;
       return { length, isLossy: opening !== undefined };
     });
     this.#noteFollowed(site.origin);

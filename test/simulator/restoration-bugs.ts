@@ -1,0 +1,73 @@
+/** Planted faults in how red logs are restored at other sites. */
+import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
+import type { RestorationSteps } from '../../src/testing/simulator/restored-logs.ts';
+import type { InjectedBug } from './injected-bugs.ts';
+
+/** Sites of which some lack the end of a log when others go away. */
+const LAGGING: Partial<SimulationOptions> = {
+  siteCount: 3,
+  acceptsLoss: false,
+  restoreAtMs: 500,
+  thinkMeanMs: 10,
+  delayMeanMs: 40,
+  joinAtMs: Infinity,
+  retireAtMs: Infinity,
+  rebuildAtMs: Infinity,
+  awayAtMs: Infinity,
+};
+
+/**
+ * Confirmed records are lost, and few operations come after that. Otherwise a
+ * later red operation covers what an opening has to.
+ */
+const LOSING: Partial<SimulationOptions> = {
+  ...LAGGING,
+  acceptsLoss: true,
+  restoreAtMs: 450,
+  clientCount: 5,
+  operationsPerClient: 6,
+  thinkMeanMs: 80,
+  moveChance: 0,
+  giveUpChance: 0,
+  partitionEveryMs: Infinity,
+  crashEveryMs: Infinity,
+  maxSkewMs: 0,
+};
+
+const restored = (steps: Partial<RestorationSteps>, overrides: Partial<SimulationOptions> = LAGGING) =>
+  ({ profile: 'restored', overrides, restorationSteps: steps }) as const;
+
+/** By name. */
+export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
+  // @rule PART-G11, CLU-G3
+  'restored-at-the-shortest-copy': {
+    rule: 'a red log goes on from the longest copy',
+    caughtBy: ['durability', 'red total order', 'oracle', 'convergence', 'progress'],
+    ...restored({
+      chooseCopy: ({ partition }, sealed) =>
+        sealed
+          .map(({ site, copies }) => ({ ...copies[partition]!, site }))
+          .reduce((a, b) => (b.length < a.length ? b : a)),
+    }),
+  },
+  // @rule PART-G11
+  'returned-with-the-end-of-its-log': {
+    rule: 'a returning site drops what the restored log does not have',
+    caughtBy: ['forks', 'red total order', 'oracle', 'convergence', 'progress'],
+    ...restored({ countShared: ({ length }) => length }),
+  },
+  // @rule PART-G11a
+  'restored-without-a-majority': {
+    rule: 'each majority of the voters of a log contains a sealed site',
+    shownBy: 46,
+    caughtBy: ['durability', 'red total order', 'oracle', 'convergence', 'progress'],
+    ...restored({ findLosing: () => [] }),
+  },
+  // @rule PART-G12
+  'restored-without-an-opening': {
+    rule: 'a log that may have lost confirmed records begins with an opening',
+    shownBy: 16,
+    caughtBy: ['durability', 'convergence', 'progress'],
+    ...restored({ mergeNamedEntries: () => undefined }, LOSING),
+  },
+};
