@@ -185,7 +185,12 @@ export interface SiteAlarm {
      * Operations over several partitions have held rows for 10 s. Raised once
      * for a partition and a home log, until these rows are free.
      */
-    | 'rows-held';
+    | 'rows-held'
+    /**
+     * Fewer than three voters of a partition are left, since a site was
+     * retired. Raised once for each partition, until there are three again.
+     */
+    | 'few-voters';
   /** The site that raised the alarm. */
   readonly site: string;
   /** The other site that the alarm is about, if any. */

@@ -20,7 +20,10 @@ import {
   createInvariantObserver,
 } from '../site/invariant-alarm.ts';
 import { CertificationCounter } from '../site/certification-stats.ts';
-import { createPartitionAlarms } from '../site/partition-alarms.ts';
+import {
+  createPartitionAlarms,
+  createVoterAlarm,
+} from '../site/partition-alarms.ts';
 import {
   PartitionStats,
   type PartitionFigures,
@@ -153,6 +156,7 @@ export function createRunningSite(
   const certificationStats = new CertificationCounter(site);
   const partitionStats = createPartitionStats(plan, site);
   const alarms = createSiteAlarms(name, origins, onAlarm);
+  const noteMembers = createMemberObserver(plan, name);
   try {
     const problem = findStoredProblem(
       resources.storage.stored,
@@ -186,7 +190,12 @@ export function createRunningSite(
       ...limits,
       ...policy,
       ...resources,
+      onMembership: (output) => {
+        if (output.kind === 'members') noteMembers();
+        resources.onMembership?.(output);
+      },
     });
+    noteMembers();
     return { driver, certificationStats, partitionStats };
   } catch (error) {
     if (error instanceof NeedsNewerVersionError) {
@@ -232,6 +241,19 @@ function createPartitionStats(
 ): PartitionStats | undefined {
   if (partitions === undefined || partitions.count === 1) return undefined;
   return new PartitionStats(site, partitions.names);
+}
+
+/** Returns a function that looks at the members, after each change of them. */
+function createMemberObserver(
+  { origins, partitions, redLogs = [], onAlarm }: SitePlan,
+  name: string,
+): () => void {
+  const logs = redLogs.map(({ voters }, index) => ({
+    name: partitions?.names[index + 1] ?? '',
+    voters,
+  }));
+  const note = createVoterAlarm(name, logs, onAlarm);
+  return () => note(origins.members.map((member) => origins.getName(member)));
 }
 
 /** Creates the observer of a site, which raises alarms for operators. */

@@ -1,6 +1,7 @@
 /**
  * Raises the alarms of a site with several red logs: rows that are held for
- * long, and operations that need rows of several partitions most of the time.
+ * long, operations that need rows of several partitions most of the time, and
+ * partitions with few voters.
  */
 import {
   createAlarmRaiser,
@@ -83,6 +84,47 @@ export function createPartitionAlarms(
       const advice = `Red operations on these rows wait. Start the leader of ${nameOf(home)}, or restore its red log`;
       raise('rows-held', `${problem}. ${cause}. ${advice}.`);
     },
+  };
+}
+
+/** With fewer voters, the loss of one may stop a red log. */
+const SAFE_VOTERS = 3;
+
+/** A red log whose voters are named. */
+interface VotedLog {
+  /** The name of its partition. */
+  readonly name: string;
+  /** Default: all sites */
+  readonly voters?: readonly string[] | undefined;
+}
+
+/**
+ * Returns a function that looks at the names of the members, and reports logs
+ * with too few voters among them. A log whose voters are all sites has as many
+ * as the operator wants.
+ */
+export function createVoterAlarm(
+  site: string,
+  logs: readonly VotedLog[],
+  onAlarm: OnAlarm,
+): (members: readonly string[]) => void {
+  const raise = createAlarmRaiser(site, onAlarm);
+  const reported = new Set<string>();
+  return (members) => {
+    for (const { name, voters = [] } of logs) {
+      const present = voters.filter((voter) => members.includes(voter));
+      if (present.length >= Math.min(SAFE_VOTERS, voters.length)) {
+        reported.delete(name);
+        continue;
+      }
+      if (reported.has(name)) continue;
+      reported.add(name);
+      const missing = voters.filter((voter) => !present.includes(voter));
+      const problem = `the partition ${name} has ${present.length} of its ${voters.length} voters left: ${present.join(', ')}. ${missing.join(', ')} is no site any more`;
+      const effect = `If one more is lost, its red operations wait until that is back, or its red log is restored with a loss`;
+      const advice = `Start ${missing.join(' or ')} again on an empty directory with --join`;
+      raise('few-voters', `${problem}. ${effect}. ${advice}.`);
+    }
   };
 }
 

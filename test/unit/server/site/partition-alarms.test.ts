@@ -5,7 +5,7 @@ import { toFieldName, toTableName } from '../../../../src/server/generator/read-
 import type { BlueOperation, RedOperation } from '../../../../src/server/records/records.ts';
 import { createPartitions } from '../../../../src/server/service/partitions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { createPartitionAlarms } from '../../../../src/server/site/partition-alarms.ts';
+import { createPartitionAlarms, createVoterAlarm } from '../../../../src/server/site/partition-alarms.ts';
 import { partitionedBank } from '../replica/partitions/partitioned-bank.ts';
 
 function createAlarms() {
@@ -67,4 +67,38 @@ test('rows that are held → the alarm names both partitions and ten of the rows
     /rows of the partition us are held for more than 10 s \(accounts\/us\/0, .*accounts\/us\/9, 2 more\)/,
   );
   expect(alarms[0]?.message).toContain('Start the leader of main');
+});
+
+// @rule PART-M17
+test('a voter is retired, and fewer than three are left → reported once, until there are three again', () => {
+  const alarms: SiteAlarm[] = [];
+  const logs = [
+    { name: 'us', voters: ['virginia', 'ohio', 'ireland'] },
+    { name: 'asia', voters: ['tokyo', 'osaka', 'ireland', 'virginia'] },
+    { name: 'eu' },
+  ];
+  const note = createVoterAlarm('ireland', logs, (alarm) => void alarms.push(alarm));
+  const others = ['ireland', 'virginia', 'tokyo'];
+  note([...others, 'osaka', 'ohio']);
+  note([...others, 'ohio']);
+  expect(alarms).toEqual([]);
+  note(others);
+  note(others);
+  expect(alarms).toMatchObject([{ kind: 'few-voters', site: 'ireland' }]);
+  expect(alarms[0]?.message).toMatch(
+    /the partition us has 2 of its 3 voters left: virginia, ireland. ohio is no site any more.*Start ohio again.*--join/,
+  );
+  note([...others, 'ohio']);
+  note(others);
+  expect(alarms).toHaveLength(2);
+});
+
+test('two voters were named → no alarm as long as both are there', () => {
+  const alarms: SiteAlarm[] = [];
+  const logs = [{ name: 'us', voters: ['virginia', 'ohio'] }];
+  const note = createVoterAlarm('ireland', logs, (alarm) => void alarms.push(alarm));
+  note(['ireland', 'virginia', 'ohio']);
+  expect(alarms).toEqual([]);
+  note(['ireland', 'virginia']);
+  expect(alarms).toHaveLength(1);
 });
