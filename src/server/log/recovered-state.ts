@@ -246,7 +246,10 @@ export function mergeSharedIntoSite(
   return {
     local: {
       ...own.local,
-      entries: [...own.local.entries, ...createUnsentEntries(shared)],
+      entries: [
+        ...own.local.entries.map((entry) => limitProof(entry, kept)),
+        ...createUnsentEntries(shared),
+      ],
     },
     ...toRedLogs(redLogs),
     checkpoint: {
@@ -256,6 +259,30 @@ export function mergeSharedIntoSite(
       },
       smallParts: merged,
     },
+  };
+}
+
+/**
+ * Returns an own entry that proves no records which a red log has lost.
+ * Otherwise later records at their places would count as committed here before
+ * a majority has them.
+ */
+function limitProof(entry: LocalEntry, kept: readonly KeptRed[]): LocalEntry {
+  const isProof = entry.kind === 'blue' || entry.kind === 'delivered';
+  if (!isProof || entry.redDelivered === undefined) return entry;
+  if (!kept.some(({ isLossy }) => isLossy)) return entry;
+
+  const limit = (count: number, partition: number): number => {
+    const { length = 0, isLossy = false } = kept[partition] ?? {};
+    return isLossy ? Math.min(count, length) : count;
+  };
+  const { redDelivered } = entry;
+  return {
+    ...entry,
+    redDelivered:
+      typeof redDelivered === 'number'
+        ? limit(redDelivered, 0)
+        : redDelivered.map(limit),
   };
 }
 

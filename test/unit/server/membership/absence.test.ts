@@ -1,6 +1,7 @@
 /** Sites that are away: what is kept for them, and how they come back once it is not. */
 // @rule CLU-G1a, CLU-A1, CLU-A2, CLU-A3, CLU-A4, CLU-A5, CLU-A6, CLU-T1a
 import { expect, test } from 'vitest';
+import type { LocalEntry } from '../../../../src/server/records/records.ts';
 import { mergeSharedIntoSite, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
@@ -252,4 +253,23 @@ test('a site takes the state of another one, which is then lost → all get what
   world.merge(1, 0);
   world.pass(500);
   expectAllEqual(world, [0, 1, 3]);
+});
+
+test('a red log has lost what this site had → its own log proves only what is left of that', () => {
+  const world = createWorld();
+  const early = getSharedPart(world.saveCheckpoint(0));
+  const entries: readonly LocalEntry[] = [
+    { kind: 'delivered', redDelivered: [3, 9] },
+    { kind: 'delivered', redDelivered: 7 },
+  ];
+  const own = { local: { start: 0, entries }, red: { start: 0, entries: [] } };
+  const merge = (isLossy: boolean): readonly LocalEntry[] => {
+    const kept = [4, 5].map((length) => ({ length, isLossy }));
+    return mergeSharedIntoSite(siteAt(1), own, early, kept).local.entries;
+  };
+  expect(merge(true)).toEqual([
+    { kind: 'delivered', redDelivered: [3, 5] },
+    { kind: 'delivered', redDelivered: 4 },
+  ]);
+  expect(merge(false)).toEqual(entries);
 });
