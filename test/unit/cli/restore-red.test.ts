@@ -5,6 +5,7 @@ import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed
 import { printLines } from '../../../src/cli/print.ts';
 import { restoreRed } from '../../../src/cli/restore-red.ts';
 import type { ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
+import { READ_NAMED } from '../../../src/server/cluster/red-log/named-entries.ts';
 import { NotReachedError } from '../../../src/server/cluster/operator-request.ts';
 import { OPEN_RED, READ_RED, type RedGeneration } from '../../../src/server/cluster/red-log/red-generation.ts';
 
@@ -27,6 +28,7 @@ async function run(
   const request: DeployedSites['request'] = async (site, kind, body) => {
     if (!(site in answering)) throw new NotReachedError('connect ECONNREFUSED');
     onRequest(site, kind);
+    if (kind === READ_NAMED) return { stamp: 0, holds: [] };
     return kind === READ_RED
       ? { generation: 0, leader: 'ireland', ...(partitions.length > 0 && { logs: partitions }) }
       : {
