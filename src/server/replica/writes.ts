@@ -154,8 +154,7 @@ export class Writes implements OperationLookupHost {
       if (rejection === undefined) return false;
       const isSure =
         identity === undefined ||
-        (this.#isCertainlyNew(identity) &&
-          !this.core.hasWaiter(identity.id));
+        (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
       const { waitsFor } = red.admissionOf(submission);
       const unsure =
         waitsFor === undefined

@@ -14,7 +14,13 @@ function createPrimary(items: string[]) {
     const { length } = items;
     const item = length > leave ? items.shift() : undefined;
     const held_back = item === undefined && length > 0;
-    return { id: item === undefined ? null : length, item: item ?? null, remaining: items.length, taken_at: 1, held_back };
+    return {
+      id: item === undefined ? null : length,
+      item: item ?? null,
+      remaining: items.length,
+      taken_at: 1,
+      held_back,
+    };
   };
   const run = async (statements: readonly { text: string; values: readonly unknown[] }[]) => {
     const taking = statements.find(({ text }) => text.includes('skip locked'));
