@@ -211,8 +211,8 @@ class EarlyGlobals extends GlobalRequests {
 
 /** Holds do not count for strong reads. */
 class PassingReads extends GlobalRequests {
-  override readsHeld(): boolean {
-    return false;
+  override readsHeld(): undefined {
+    return undefined;
   }
 }
 

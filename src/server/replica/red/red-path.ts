@@ -8,18 +8,13 @@ import type {
   CertificationDecision,
   Conflict,
 } from '../../records/certification-result.ts';
-import { isGlobal } from '../../records/global-records.ts';
 import type {
   GateItem,
   SavedCommittedGlobal,
 } from '../../records/checkpoint.ts';
 import {
   abandonedError,
-  callerLeftError,
-  droppedError,
   expiredError,
-  redAwayError,
-  redAwayUnknownError,
   replicaBehindError,
   toError,
   toFailure,
@@ -61,6 +56,7 @@ import {
 } from './requests/red-requests.ts';
 import { getStampOf } from '../../records/vector.ts';
 import { conflictError } from './requests/retry-policy.ts';
+import { RequestWithdrawals } from './requests/request-withdrawals.ts';
 import { StrongReads } from './requests/strong-reads.ts';
 import { ThrottledRequests } from './requests/throttled-requests.ts';
 
@@ -87,6 +83,7 @@ export class RedPath {
   readonly #throttled: readonly ThrottledRequests[];
   readonly #proposals: Proposals;
   readonly #executions: Executions;
+  readonly #withdrawals: RequestWithdrawals;
   readonly #outcomeWaiters: OutcomeWaiters;
   /** `undefined` if there is one red log only. */
   readonly #globals: GlobalRequests | undefined;
@@ -141,6 +138,13 @@ export class RedPath {
       },
       (request) => this.close(request),
     );
+    this.#withdrawals = new RequestWithdrawals(core, {
+      requests: this.#requests,
+      proposals: this.#proposals,
+      executions: this.#executions,
+      globals: this.#globals,
+      admissions: this.admissions,
+    });
     const reply: ReplicaCore['reply'] = (...parts) => core.reply(...parts);
     this.#outcomeWaiters = new OutcomeWaiters(reply);
   }
@@ -271,7 +275,10 @@ export class RedPath {
   join(id: OperationId, submission: Submission): boolean {
     const request = this.#requests.get(id);
     if (request !== undefined) {
-      this.#replyLeft(this.#requests.join(request, submission));
+      this.#withdrawals.replyLeft(
+        this.#requests.join(request, submission),
+        request.partition,
+      );
       return true;
     }
     const order = this.#orderOf(submission);
@@ -326,11 +333,9 @@ export class RedPath {
    * end its global. Proposes the markers once.
    */
   areEarlierStartsOver(id: OperationId, marker: OperationId): boolean {
-    return this.ensureMarkersPassed(marker) && !this.#hasHolds(id);
-  }
-
-  #hasHolds(id: OperationId): boolean {
-    return this.#globals?.hasHolds(id) === true;
+    return (
+      this.ensureMarkersPassed(marker) && this.#globals?.hasHolds(id) !== true
+    );
   }
 
   /**
@@ -361,15 +366,18 @@ export class RedPath {
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
     if (request.waiters.length > 1)
-      this.#replyLeft(this.#requests.removeWaiter(request, serial));
-    else this.#withdraw(request);
+      this.#withdrawals.replyLeft(
+        this.#requests.removeWaiter(request, serial),
+        request.partition,
+      );
+    else this.#withdrawals.withdraw(request);
   }
 
   /**
    * Nothing can be ordered for now in the red log of a partition. Reads, and
-   * operations that were not proposed, end with nothing done. With
-   * `endsProposed` the callers of all others are notified that the outcome is
-   * unknown.
+   * operations that were not proposed, end with nothing done, also those of
+   * other partitions that wait for it. With `endsProposed` the callers of all
+   * others are notified that the outcome is unknown.
    */
   endWaiting(endsProposed: boolean, partition: number): void {
     const reads = this.#reads[partition];
@@ -380,25 +388,7 @@ export class RedPath {
       this.#core.reply(submission, 'strong', admission.fullError());
     }
     this.#partitionReads?.endWaiting(partition, admission.fullError());
-    // The last first: an operation must not go on because one before it ended.
-    for (const id of [...this.#requests.ids].toReversed()) {
-      const request = this.#requests.get(id);
-      if (request === undefined || request.waiters.length === 0) continue;
-      if (request.partition !== partition) {
-        this.#endIfAwaits(request, partition);
-        continue;
-      }
-      if (endsProposed || !request.isProposed) this.#withdraw(request);
-    }
-  }
-
-  /** Nothing of a global is proposed while a log concerned is away. */
-  #endIfAwaits(request: RedRequest, partition: number): void {
-    const { record } = request;
-    if (record?.kind !== 'operation' || !isGlobal(record)) return;
-    if (!record.others.includes(partition)) return;
-    if (this.#globals?.withdraw(record) === true)
-      this.#drop(request, partition);
+    this.#withdrawals.endBlocked(endsProposed, partition);
   }
 
   /**
@@ -407,9 +397,7 @@ export class RedPath {
    */
   onNotWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
-    if (request === undefined) return;
-    for (const { serial } of request.waiters.slice())
-      this.#replyLeft(this.#requests.removeWaiter(request, serial));
+    if (request !== undefined) this.#withdrawals.replyAllLeft(request);
   }
 
   /** The record has not left this site, and never will. */
@@ -417,7 +405,7 @@ export class RedPath {
     const { id } = record;
     this.#reads[getPartition(record)]?.end(id);
     const request = this.#requests.get(id);
-    if (request !== undefined) this.#drop(request);
+    if (request !== undefined) this.#withdrawals.drop(request);
   }
 
   /**
@@ -609,71 +597,6 @@ export class RedPath {
 
   loadGlobals(saved: readonly SavedCommittedGlobal[]): void {
     this.#globals?.load(saved, this.orders);
-  }
-
-  /** Drops a request, or requests its last record back if it was proposed. */
-  #withdraw(request: RedRequest): void {
-    const { isProposed, record } = request;
-    if (!isProposed) this.#drop(request);
-    else if (record?.kind === 'operation' && isGlobal(record)) {
-      if (this.#globals?.withdraw(record) === true) this.#drop(request);
-      else this.onNotWithdrawn(record);
-    } else if (record !== undefined)
-      this.#core.emit({ kind: 'withdraw', record });
-  }
-
-  /**
-   * Ends an operation of which nothing has been proposed: it is as if it had
-   * never come.
-   *
-   * @param awaited the partition whose red log it has waited for
-   */
-  #drop(request: RedRequest, awaited = request.partition): void {
-    this.#executions.remove(request, false);
-    // Another copy that waits here may still be executed.
-    const isAllKnown =
-      this.orders.every(({ partition }) =>
-        this.#proposals.hasMarkerPassed(partition),
-      ) &&
-      !this.#hasHolds(request.id) &&
-      !this.#core.hasWaiter(request.id);
-    const { waitsFor } = this.admissions[awaited] as RedAdmission;
-    for (const waiter of request.waiters)
-      this.#replyDropped(waiter, isAllKnown, waitsFor);
-    for (const follower of this.#requests.drop(request))
-      this.#executions.release(follower);
-    this.#proposals.dropUnwanted();
-  }
-
-  #replyDropped(
-    submission: Submission,
-    isAllKnown: boolean,
-    waitsFor: string | undefined,
-  ): void {
-    if (waitsFor === undefined) {
-      const error = droppedError(submission, isAllKnown);
-      this.#core.reply(submission, 'strong', error);
-      return;
-    }
-    const isSure =
-      submission.identity === undefined ||
-      (submission.identity.hop === 0 && isAllKnown);
-    // The red log does not have it: a retry with the same key is executed.
-    const error = isSure
-      ? redAwayError(waitsFor)
-      : redAwayUnknownError(waitsFor);
-    this.#core.reply(submission, 'committed', error);
-  }
-
-  /** Only the latest waiters are answered when an operation ends. */
-  #replyLeft(submission: Submission | undefined): void {
-    if (submission === undefined) return;
-    const { waitsFor } = this.admissionOf(submission);
-    const error =
-      waitsFor === undefined
-        ? callerLeftError()
-        : redAwayUnknownError(waitsFor);
-    this.#core.reply(submission, 'strong', error);
   }
 
   #replyEnded(order: RedOrder, id: OperationId, submission: Submission): void {

@@ -15,12 +15,13 @@ import {
   isExecutionOf,
   isExecutionWith,
 } from '../../../records/global-records.ts';
-import type {
-  BlueOperation,
-  ExecutionName,
-  GlobalOperation,
-  OperationId,
-  RedRecord,
+import {
+  getPartition,
+  type BlueOperation,
+  type ExecutionName,
+  type GlobalOperation,
+  type OperationId,
+  type RedRecord,
 } from '../../../records/records.ts';
 import { getStampOf, isCovered, type Vector } from '../../../records/vector.ts';
 import { isActingFor } from '../../core/acting-site.ts';
@@ -171,18 +172,26 @@ export class GlobalRequests implements SiteProgress {
 
   /** A request goes on when this hold has ended. */
   waitForRelease(request: RedRequest, { execution }: HeldConflict): void {
+    request.heldBy = execution;
     this.#runOnRelease(execution, {
       isOver: () => request.isOver,
-      run: () => void this.#ready.push(request),
+      run: () => {
+        request.heldBy = undefined;
+        this.#ready.push(request);
+      },
     });
   }
 
   /**
    * A strong read shows what is committed at its place. If it has read what a
-   * hold writes there, it runs again at the end of that. Returns whether it
-   * does.
+   * hold writes there, it runs again at the end of that. Returns the execution
+   * that holds, if it waits for one.
    */
-  readsHeld(partition: number, reads: ReadSet, waiter: HoldWaiter): boolean {
+  readsHeld(
+    partition: number,
+    reads: ReadSet,
+    waiter: HoldWaiter,
+  ): ExecutionName | undefined {
     const { names, ranges } = reads;
     for (const [execution, footprint] of this.#open[partition] ?? []) {
       const isHeld =
@@ -190,9 +199,21 @@ export class GlobalRequests implements SiteProgress {
         findReadName({ reads: names, ranges }, footprint) !== undefined;
       if (!isHeld) continue;
       this.#runOnRelease(execution, waiter);
-      return true;
+      return execution;
     }
-    return false;
+    return undefined;
+  }
+
+  /** Whether the global of a hold that stands has rows of the partition. */
+  concerns(execution: ExecutionName, partition: number): boolean {
+    const operation = this.#tables
+      .map(({ standing }) => standing.get(execution)?.operation)
+      .find((item) => item !== undefined);
+    return (
+      operation !== undefined &&
+      (getPartition(operation) === partition ||
+        operation.others.includes(partition))
+    );
   }
 
   /**

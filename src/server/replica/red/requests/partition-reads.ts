@@ -9,6 +9,7 @@ import type { Conflict } from '../../../records/certification-result.ts';
 import {
   getPartition,
   type CheckRecord,
+  type ExecutionName,
   type OperationId,
 } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
@@ -36,6 +37,8 @@ interface PartitionRead {
   readonly run: undefined;
   rejectedAtMs: number | undefined;
   heldAtMs: number | undefined;
+  /** The execution whose hold it waits for, while it does. */
+  heldBy: ExecutionName | undefined;
 }
 
 export class PartitionReads {
@@ -74,6 +77,7 @@ export class PartitionReads {
       run: undefined,
       rejectedAtMs: undefined,
       heldAtMs: undefined,
+      heldBy: undefined,
     };
     this.#reads.set(id, read);
     this.#homes[home]?.executing.add(id);
@@ -105,8 +109,12 @@ export class PartitionReads {
 
   /** Nothing can be ordered for now in the red log of a partition. */
   endWaiting(partition: number, error: CorrectableError): void {
-    for (const read of this.#reads.values())
-      if (read.checks.has(partition)) this.#end(read, error);
+    for (const read of this.#reads.values()) {
+      const { checks, heldBy } = read;
+      const isHeld =
+        heldBy !== undefined && this.#globals.concerns(heldBy, partition);
+      if (isHeld || checks.has(partition)) this.#end(read, error);
+    }
   }
 
   #execute(read: PartitionRead): void {
@@ -118,8 +126,10 @@ export class PartitionReads {
       isOver: () => this.#reads.get(read.id) !== read,
       run: () => this.#execute(read),
     };
-    for (const partition of partitions)
-      if (this.#globals.readsHeld(partition, run.reads, waiter)) return;
+    for (const partition of partitions) {
+      read.heldBy = this.#globals.readsHeld(partition, run.reads, waiter);
+      if (read.heldBy !== undefined) return;
+    }
 
     if (run.others.length === 0) return this.#end(read, run.answer);
 

@@ -12,7 +12,11 @@ import {
   type ReadSet,
 } from '../../../generator/read-set.ts';
 import { getClient } from '../../../records/operation-id.ts';
-import type { OperationId, RedRecord } from '../../../records/records.ts';
+import type {
+  ExecutionName,
+  OperationId,
+  RedRecord,
+} from '../../../records/records.ts';
 import type { Submission } from '../../core/submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
@@ -104,6 +108,8 @@ export class RedRequest {
   rejectedAtMs: number | undefined = undefined;
   /** When it was first rejected by a hold. */
   heldAtMs: number | undefined = undefined;
+  /** The execution whose hold it waits for, while it does. */
+  heldBy: ExecutionName | undefined = undefined;
   /** How often it was refused as a global. */
   refusals = 0;
   /** Since when it waits for rights, while it does. */

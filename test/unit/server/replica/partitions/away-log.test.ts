@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
 import type { SiteWorld } from '../../../../support/site-world.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { call, createWorld, deposit, FOLLOWER, MAIN_LEADER, withdraw } from './partitioned-bank.ts';
+import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
 
 const COUNT = 30;
 
@@ -44,4 +44,47 @@ test('the caller leaves → nothing was done, now or once it is back', () => {
   world.machines[FOLLOWER]?.setConnected(siteAt(MAIN_LEADER), true, world.nowMs);
   world.pass(500);
   expect(world.read(FOLLOWER, call('balance', { account: 'us/1' }))).toBe(100);
+});
+
+const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
+
+/** Two accounts, and a transfer between them while a leader is away, which its site does not know yet. */
+function beginTransfer(awaySite: number, from: string, to: string): SiteWorld {
+  const world = createWorld();
+  for (const account of [from, to]) world.submit(FOLLOWER, deposit(account, 100));
+  world.settle();
+  world.crash(awaySite);
+  world.submit(FOLLOWER, call('transfer', { from, to, amount: 30 }));
+  world.settle();
+  return world;
+}
+
+function loseLink(world: SiteWorld, awaySite: number): void {
+  world.machines[FOLLOWER]?.setConnected(siteAt(awaySite), false, world.nowMs);
+  world.pass(4000);
+}
+
+// @rule PART-G8f
+test('what waits for a hold of a global whose home is away → UNAVAILABLE, reads too', () => {
+  const world = beginTransfer(US_LEADER, 'us/ann', 'eu/bob');
+  const local = world.submit(FOLLOWER, withdraw('eu/bob', 1));
+  const read = world.submit(FOLLOWER, balance('eu/bob'), STRONG);
+  loseLink(world, US_LEADER);
+  expect([local.code, read.code]).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  world.start(US_LEADER);
+  world.machines[FOLLOWER]?.setConnected(siteAt(US_LEADER), true, world.nowMs);
+  world.pass(500);
+  expect(world.read(FOLLOWER, balance('eu/bob'))).toBe(130);
+});
+
+// @rule PART-G8f
+test('what waits for an own global whose hold is not granted → UNAVAILABLE', () => {
+  const world = beginTransfer(US_LEADER, 'eu/bob', 'us/ann');
+  const local = world.submit(FOLLOWER, withdraw('eu/bob', 1));
+  const later = world.submit(FOLLOWER, withdraw('eu/bob', 2));
+  loseLink(world, US_LEADER);
+  expect([local.code, later.code]).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  const other = world.submit(FOLLOWER, withdraw('eu/eve', 0));
+  world.pass(100);
+  expect(other.value).toBe(true);
 });
