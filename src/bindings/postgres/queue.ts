@@ -34,6 +34,9 @@ const MAX_TAKEN = 1_000;
 /** With more queues, those that are not in use are forgotten. */
 const MAX_IDLE_QUEUES = 1_000;
 
+/** A dequeue that is held back is sent again at least as often. */
+const MAX_HELD_BACK_MS = 1_000;
+
 type Reached = (have: PostgresPosition, need: PostgresPosition) => boolean;
 
 export interface QueueOptions {
@@ -216,12 +219,17 @@ class OwnDequeue {
 
   /**
    * Resolves when no earlier one is in flight, or when one of them ends without
-   * an item: then there may be none to leave for the others.
+   * an item: then there may be none to leave for the others. It also does so
+   * after a while, since items may have been added.
    */
   waitForTurn(): Promise<void> {
-    return new Promise((resume) => {
-      this.#resume = resume;
-      if (this.earlier.size === 0) resume();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, MAX_HELD_BACK_MS);
+      this.#resume = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.earlier.size === 0) this.#resume();
     });
   }
 

@@ -417,11 +417,12 @@ export class Writes implements OperationLookupHost {
 
   #decideFailure(lookup: OperationLookup, failure: CorrectableError): void {
     const { identity, submission } = lookup;
-    if (this.#red.admissionOf(submission).isTemporary(failure))
-      this.#leaveSlotOpen(lookup, failure, identity.hop > 0);
-    // A retry with the same key has to be able to succeed.
-    else if (failure.retryable && isKeyed(identity.id))
-      this.#leaveSlotOpen(lookup, failure, false);
+    // The obstacle may be gone when the operation is retried. A retry with the
+    // same key has to be able to succeed.
+    const mayPass =
+      this.#red.admissionOf(submission).isTemporary(failure) ||
+      (failure.retryable && isKeyed(identity.id));
+    if (mayPass) this.#leaveSlotOpen(lookup, failure);
     else this.#recordHere(lookup, { failure: toFailure(failure) });
   }
 
@@ -442,10 +443,10 @@ export class Writes implements OperationLookupHost {
    * site before, which may claim the slot.
    */
   #leaveSlotOpen(
-    { submission, identity: { id } }: OperationLookup,
+    { submission, identity }: OperationLookup,
     failure: CorrectableError,
-    hasMoved: boolean,
   ): void {
+    const { id, hop, hasMoved = hop > 0 } = identity;
     const hasCopy = hasMoved || this.core.hasWaiter(id);
     this.replyCommitted(submission, hasCopy ? mayHaveStartedError() : failure);
   }

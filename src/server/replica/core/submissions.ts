@@ -21,6 +21,11 @@ export interface SubmissionIdentity {
    */
   readonly hop: number;
   /**
+   * Whether its client may have sent it to another site before. Default: it has
+   * changed sites with it
+   */
+  readonly hasMoved?: boolean | undefined;
+  /**
    * The client has the results of its operations up to this number, and sends
    * no retries of them any more.
    */

@@ -39,7 +39,10 @@ export function createIdentity(
   const { site, origins } = receiver;
   const { origin, idempotencyKey } = context;
   if (idempotencyKey !== undefined)
-    return createKeyedIdentity(idempotencyKey, operation, plan, receiver);
+    return {
+      ...createKeyedIdentity(idempotencyKey, operation, plan, receiver),
+      hasMoved: (origin?.hop ?? 0) > 0,
+    };
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined

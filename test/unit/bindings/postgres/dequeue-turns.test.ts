@@ -50,3 +50,17 @@ test('a dequeue that is held back, and whose caller leaves, takes nothing later'
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(items).toEqual(['b']);
 });
+
+// @rule REPL-15
+test('a dequeue that is held back takes what is added later, though the earlier one hangs', async () => {
+  const items = ['a'];
+  const primary = createPrimary(items);
+  const client = createClient(postgres({ primary: { run: primary.run } }));
+  const first = client.invokeStrong(dequeue('seats'));
+  const second = client.invokeStrong(dequeue('seats'));
+  await expect.poll(primary.countTakes).toBe(HELD_BACK);
+  items.push('b');
+  expect(await second).toEqual({ item: 'a' });
+  primary.arrive();
+  expect(await first).toEqual({ item: 'b' });
+});

@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { formatKeyedOperationId } from '../../../../src/server/records/operation-id.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import { createSiteAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
@@ -125,6 +126,13 @@ test('its client has been at another site → UNKNOWN: a request there may still
   halt();
   const named = { id: 'c/1', home: FAULTY };
   expect(sites.ask(FAULTY, dequeue('q'), { ...named, hop: 2 }).code).toBe('UNKNOWN');
+});
+
+test('a write with a key is UNKNOWN only if its client has been at another site', () => {
+  halt();
+  const keyed = { id: formatKeyedOperationId('key', 1), home: FAULTY, hop: 1 };
+  expect(sites.ask(FAULTY, dequeue('q'), { ...keyed, hasMoved: false }).code).toBe('UNAVAILABLE');
+  expect(sites.ask(FAULTY, dequeue('q'), { ...keyed, hasMoved: true }).code).toBe('UNKNOWN');
 });
 
 test('handed over before the site restarts, and then the log halts → UNKNOWN until the log is repaired', () => {
