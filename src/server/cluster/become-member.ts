@@ -19,6 +19,7 @@ import type { ClusterKeys } from './key-file.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
+import { rejectJoinWithOtherLeader } from './red-log/file-leaders.ts';
 import {
   READ_RED,
   getLogs,
@@ -59,7 +60,8 @@ const REFUSED_FOR_MS = 30_000;
 
 /**
  * Requests the change and returns the ordinal of the site. Throws `UNAVAILABLE`
- * if it is refused for long, or if the site leads the red log.
+ * if it is refused for long, or if the site leads the red log. Throws
+ * `INVALID_ARGUMENT` if the site joins with other leaders in its file.
  */
 export async function requestChange(
   change: MemberChange,
@@ -68,10 +70,12 @@ export async function requestChange(
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
-    const { redLeaders, away } = await askOthers(change.name, targets);
+    const { red, away } = await askOthers(change.name, targets);
+    if (change.directory !== null) rejectJoinWithOtherLeader(red, file);
+    const redLeaders = red === undefined ? [] : getLogs(red);
     // If the lost site leads a red log, the log has no leader, so no site can
     // deliver the change.
-    if (redLeaders.includes(change.name))
+    if (redLeaders.some(({ leader }) => leader === change.name))
       throw redLeaderError(change.name, file.path);
     const absent = [...away].map(
       ([site, problem]) => `; ${site} cannot be reached (${problem})`,
@@ -118,10 +122,10 @@ export async function requestChange(
 
 interface OtherSites {
   /**
-   * The leaders of the built-in red logs, according to the sites that have
-   * answered.
+   * The latest generation of the built-in red logs at the sites that have
+   * answered. `undefined` with etcd, and while the logs are being restored.
    */
-  readonly redLeaders: readonly (string | null)[];
+  readonly red: RedGeneration | undefined;
   /** The sites that have not answered, and why. */
   readonly away: ReadonlyMap<string, string>;
 }
@@ -146,14 +150,13 @@ async function askOthers(
       }
     }),
   );
-  if (file.redLog.engine !== 'built-in') return { redLeaders: [], away };
+  if (file.redLog.engine !== 'built-in') return { red: undefined, away };
 
   const latest = Math.max(...known.map(({ generation }) => generation));
-  const followed = known.find(
+  const red = known.find(
     ({ generation, leader }) => generation === latest && leader !== null,
   );
-  const logs = followed === undefined ? [] : getLogs(followed);
-  return { redLeaders: logs.map(({ leader }) => leader), away };
+  return { red, away };
 }
 
 /** @throws Error if the body is not a change */

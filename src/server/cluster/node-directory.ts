@@ -107,8 +107,10 @@ export class NodeDirectory {
 
   /** The generation of the red log that the directory follows. */
   get red(): StoredGeneration {
+    // A manifest from before a rebuild may be older than the deployment.
+    const isMember = this.#identity.origin !== null;
     const { redLeader: leader, partitions = [] } =
-      this.#directory.manifest ?? this.#deployment;
+      (isMember ? this.#directory.manifest : undefined) ?? this.#deployment;
     const logs = partitions.map((item) => ({
       name: item.name,
       leader: item.leader,

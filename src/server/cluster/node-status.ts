@@ -5,6 +5,7 @@ import {
   type OnAlarm,
   type SiteAlarm,
 } from '../alarms/site-alarm.ts';
+import type { Origins } from '../records/origin.ts';
 import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
@@ -167,6 +168,11 @@ export function describeRedLogs(
     leader: logs[partition]?.leader ?? null,
     problem: problems[partition],
   }));
+}
+
+/** Lists the members as a site knows them that does not run. */
+export function listOrigins(origins: Origins): readonly MemberStatus[] {
+  return origins.sites.map((origin) => ({ ...origins.get(origin), origin }));
 }
 
 const ALARM_AGE_MS = 3_600_000;

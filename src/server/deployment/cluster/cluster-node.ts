@@ -26,6 +26,7 @@ import { formatWaiting, waitUntilUnknown } from '../../cluster/first-start.ts';
 import {
   describeRedLogs,
   describeState,
+  listOrigins,
   type NodeEvents,
   type NodeState,
   type NodeStatus,
@@ -38,6 +39,7 @@ import {
   releaseRoom,
   reserveRoom,
 } from '../../cluster/red-log/reserved-room.ts';
+import { rejectOtherLeaders } from '../../cluster/red-log/file-leaders.ts';
 import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { closedDirectoryError } from '../../cluster/node-file.ts';
@@ -158,7 +160,7 @@ export class ClusterNode {
     const links = (this.#links = await this.#openLinks());
     const transfers = (this.#transfers = this.#createTransfers(links));
     await this.#events.onOpening?.(this);
-    await this.#prepareFirstStart(links, transfers);
+    await this.#prepareStart(links, transfers);
     await this.#resources.room.repeat(() => this.#follower.begin());
     // If the site is behind, it restarts at once: wait until it runs again.
     await this.#lifecycle.waitForRestarts();
@@ -215,15 +217,23 @@ export class ClusterNode {
 
   /**
    * A node with an empty directory takes the state of a member, or waits until
-   * no other site knows it.
+   * no other site knows it. A node with data compares it with the file.
    */
-  async #prepareFirstStart(
+  async #prepareStart(
     links: ClusterLinks,
     transfers: StateTransfers,
   ): Promise<void> {
     if (this.#directory.identity.origin === null)
-      return this.#becomeMember(transfers, this.#ownEntry);
-    if (this.#directory.hasData) return undefined;
+      return this.#becomeMember(transfers);
+    if (this.#directory.hasData)
+      return rejectOtherLeaders({
+        file: this.file,
+        dataDir: this.#options.dataDir,
+        red: this.red,
+        links,
+        signal: this.#signal,
+        onWaiting: (message) => this.#onProgress(message),
+      });
 
     return waitUntilUnknown({
       site: this.name,
@@ -308,10 +318,8 @@ export class ClusterNode {
   }
 
   /** Becomes a member, and installs the state of another site. */
-  async #becomeMember(
-    transfers: StateTransfers,
-    { url, cluster }: ClusterSite,
-  ): Promise<void> {
+  async #becomeMember(transfers: StateTransfers): Promise<void> {
+    const { url, cluster } = this.#ownEntry;
     const origin = await becomeMember({
       site: this.name,
       address: { url, cluster: formatAddress(cluster) },
@@ -444,12 +452,7 @@ export class ClusterNode {
     return {
       site: this.name,
       ...this.state,
-      members:
-        driver?.members ??
-        this.#origins.sites.map((origin) => ({
-          ...this.#origins.get(origin),
-          origin,
-        })),
+      members: driver?.members ?? listOrigins(this.#origins),
       redLeader: this.#resources.redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,

@@ -179,16 +179,17 @@ function adoptDirectory(
 }
 
 /**
- * Keeps the founding state of a cluster: its sites may change, and changes of
- * its service are in its checkpoints.
+ * Keeps the founding state of a cluster. Its sites may change, changes of its
+ * service are in its checkpoints, and changes of its leaders in `node.json`.
  */
 function keepFounding(
   requested: Manifest,
   found: Manifest | undefined,
 ): Manifest {
   if (found === undefined) return requested;
-  const { sites, service, rules } = found;
-  return { ...requested, sites, service, rules };
+  const { sites, service, rules, redLeader, partitions } = found;
+  const founding = { ...requested, sites, service, rules, redLeader };
+  return partitions === undefined ? founding : { ...founding, partitions };
 }
 
 /** Why a directory cannot be at a path, by the system's code. */

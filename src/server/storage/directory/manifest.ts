@@ -200,7 +200,8 @@ export function checkManifest(
       `is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`,
     );
   }
-  // Once the leader of a cluster has changed, its name is in `node.json`.
+  // The leaders of a cluster may have changed since. Then they are in
+  // `node.json`, so `rejectOtherLeaders` compares them.
   if (found.site === undefined && found.redLeader !== requested.redLeader) {
     refuse(
       `has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`,
@@ -239,7 +240,6 @@ function checkPartitions(
     );
   for (const [index, { name, leader, voters }] of before.entries()) {
     const asked = now[index] as PartitionLayout;
-    // Once a leader of a cluster has changed, its name is in `node.json`.
     if (found.site === undefined && leader !== asked.leader)
       refuse(
         `has the red log of the partition ${name} led by ${leader}, not by ${asked.leader}: the leader cannot change yet.`,

@@ -1,5 +1,5 @@
 /** Nodes of a cluster with several red logs, in one process over real links. */
-// @rule PART-G11
+// @rule PART-G11, CLU-G8
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -160,7 +160,8 @@ test('the leader of a partition is lost → its log goes on elsewhere, and the o
   expect(NAMES.slice(0, 2)).toContain(us?.leader);
   await move(clientOf(frankfurt), 'us/ann', 'eu/bob', 30);
 
-  const back = await open(cluster, 'virginia');
+  // The operator has written the new leader into the file meanwhile.
+  const back = await open(copyFile(cluster, { partitions: { us: { leader: us?.leader } } }), 'virginia');
   const follows = (): void =>
     expect([back.status.redGeneration, back.status.redLogs]).toEqual([
       1,
@@ -173,16 +174,51 @@ test('the leader of a partition is lost → its log goes on elsewhere, and the o
   await vi.waitFor(() => expect(back.state.state).toBe('serving'), { timeout: 10_000 });
   await move(clientOf(back), 'us/ann', 'eu/bob', 30);
   expect(await clientOf(ireland).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([-90, 90]);
+
+  // A file that still names the old leader is of no effect any more.
+  await frankfurt.close();
+  expect((await open(cluster, 'frankfurt')).status.redLogs?.[1]).toEqual({ name: 'us', leader: us?.leader });
 });
 
-test('a leader in the file that is not the one of the generation → counts for nothing', async () => {
+const OTHER_LEADERS: readonly (readonly [string, object, string])[] = [
+  [
+    'a partition',
+    { partitions: { us: { leader: 'frankfurt', voters: ['virginia', 'frankfurt'] } } },
+    'partitions.us.leader is "frankfurt", and the data in DIR has "virginia"',
+  ],
+  [
+    'main',
+    { redLog: { engine: 'built-in', leader: 'frankfurt' } },
+    'redLog.leader is "frankfurt", and the data in DIR has "ireland"',
+  ],
+];
+
+test.each(OTHER_LEADERS)('another leader of %s in the file → the start is refused', async (_, change, problem) => {
   const cluster = await createFiles();
-  for (const node of await openAll(cluster)) await node.close();
-  const file = JSON.parse(readFileSync(cluster, 'utf8')) as object;
-  const partitions = { us: { leader: 'frankfurt', voters: ['virginia', 'frankfurt'] } };
-  writeFileSync(cluster, JSON.stringify({ ...file, partitions }));
+  const [, frankfurt] = (await openAll(cluster)) as [ClusterNode, ClusterNode];
+  await frankfurt.close();
+  const dataDir = join(dirname(cluster), 'frankfurt');
+  const manifest = readFileSync(join(dataDir, 'manifest.json'), 'utf8');
+  await expect(open(copyFile(cluster, change), 'frankfurt')).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'cluster',
+    message: expect.stringContaining(problem.replace('DIR', dataDir)),
+  });
+  // The directory is as it was: with the right file, the site goes on.
+  expect(readFileSync(join(dataDir, 'manifest.json'), 'utf8')).toBe(manifest);
+  const back = await open(cluster, 'frankfurt');
+  await move(clientOf(back), 'us/ann', 'eu/bob', 30);
+});
+
+test.each(OTHER_LEADERS)('a site joins with another leader of %s in its file → the members stay', async (_, change) => {
+  const cluster = await createFiles();
   const [ireland] = (await openAll(cluster)) as [ClusterNode];
-  expect(ireland.status.redLogs?.[1]).toMatchObject({ name: 'us', leader: 'virginia' });
+  const [port, clusterPort] = await freePorts(2);
+  const ohio = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
+  const { sites } = JSON.parse(readFileSync(cluster, 'utf8')) as { readonly sites: object };
+  const joining = open(copyFile(cluster, { ...change, sites: { ...sites, ohio } }), 'ohio', { rebuild: true });
+  await expect(joining).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'cluster' });
+  expect(ireland.status.members.map(({ site }) => site)).toEqual(NAMES);
 });
 
 test('the directory of the leader of a partition is lost → --rebuild is refused, with the command to run first', async () => {
