@@ -21,13 +21,20 @@ export interface PeerProgress {
 
 interface KnownProgress {
   readonly confirmed: number;
-  /** When the site last advanced, or lacked nothing. */
+  /** When the site last advanced, lacked nothing, or was disconnected. */
   readonly atMs: number;
   readonly isReported: boolean;
 }
 
 export class StalledSites {
   readonly #known = new Map<Origin, KnownProgress>();
+  readonly #disconnected = new Set<Origin>();
+
+  /** The time without progress counts only while the site is connected. */
+  setConnected(site: Origin, isConnected: boolean): void {
+    if (isConnected) this.#disconnected.delete(site);
+    else this.#disconnected.add(site);
+  }
 
   /** Returns whether to report the site now: once until it advances. */
   note(
@@ -38,6 +45,11 @@ export class StalledSites {
     const known = this.#known.get(site);
     if (known === undefined || backlog === 0 || known.confirmed !== confirmed) {
       this.#known.set(site, { confirmed, atMs: nowMs, isReported: false });
+      return false;
+    }
+
+    if (this.#disconnected.has(site)) {
+      this.#known.set(site, { ...known, atMs: nowMs });
       return false;
     }
 

@@ -369,6 +369,7 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     this.replica.lookups.setConnected(site, isConnected);
     this.redLogs.setConnected(site, isConnected, nowMs);
+    this.#absenceWatch.setConnected(site, isConnected);
     if (!isConnected) return;
 
     this.replica.markStart();

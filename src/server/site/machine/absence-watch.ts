@@ -36,6 +36,10 @@ export class AbsenceWatch {
     if (this.#absent.noteHeard(site, nowMs)) this.#updateReceivers();
   }
 
+  setConnected(site: Origin, isConnected: boolean): void {
+    this.#stalled.setConnected(site, isConnected);
+  }
+
   /**
    * The members have changed, as a red log has them: it goes to other sites.
    * The others have them once their copies are delivered.
