@@ -227,6 +227,27 @@ function formatRedLogs(reports: readonly SiteReport[]): readonly string[] {
   });
 }
 
+/**
+ * Formats the logs of which sites of one generation know different leaders. Such a site orders
+ * records for itself, so red operations wait at it.
+ */
+function formatDisagreements(reports: readonly SiteReport[]): readonly string[] {
+  const generation = findNewest(reports)?.redGeneration;
+  const known = reports.filter(({ status }) => status?.redGeneration === generation);
+  return listRedLogs(reports).flatMap(({ text }, index) => {
+    const sitesByLeader = new Map<string, string[]>();
+    for (const { site, status } of known) {
+      const leader = (status?.redLogs?.[index] ?? { leader: status?.redLeader }).leader;
+      if (leader) sitesByLeader.set(leader, [...(sitesByLeader.get(leader) ?? []), site]);
+    }
+    if (sitesByLeader.size < 2) return [];
+    const views = [...sitesByLeader].map(([leader, sites]) => `${leader} at ${sites.join(', ')}`);
+    return [
+      `The sites differ in who leads ${text}: ${views.join('; ')}. Start all sites with the same cluster.json.`,
+    ];
+  });
+}
+
 async function formatReports(deployed: DeployedSites): Promise<string[]> {
   const { isSameName } = await import('../server/cluster/activate.ts');
   const { reports } = deployed;
@@ -236,7 +257,7 @@ async function formatReports(deployed: DeployedSites): Promise<string[]> {
   const pad = (text: string, at: number): string =>
     text.padEnd(Math.max(...table.map((row) => row[at]!.length)));
   const lines = table.map((row) => row.map(pad).join('  ').trimEnd());
-  lines.push(...formatRedLogs(reports));
+  lines.push(...formatRedLogs(reports), ...formatDisagreements(reports));
   const isActive = reports.every(
     ({ status }) => status === null || isSameName(status.version, status.version.inForce),
   );
@@ -277,11 +298,18 @@ function formatRow(
   return [
     name,
     status.state,
-    String(progress.red),
+    formatRed(status),
     formatLag(status, reports),
     String(progress.backlog),
     down.join(' ') || 'none',
   ];
+}
+
+/** Formats how many records of each red log were delivered. */
+function formatRed({ progress, redLogs = [] }: NodeStatus): string {
+  const counts = progress?.reds;
+  if (counts === undefined) return String(progress?.red);
+  return redLogs.map(({ name }, index) => `${name} ${counts[index]}`).join(', ');
 }
 
 /** Formats whether the node of a site reaches etcd, and how much space etcd has left. */

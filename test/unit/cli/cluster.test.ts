@@ -123,6 +123,33 @@ test('status of several red logs → who leads each one, its generation, and wha
   ).toContain('red log of us: sealed, generation 1');
 });
 
+test('status of several red logs → the records of each one, and the sites that know another leader', async () => {
+  const at = (site: string, usLeader: string, us: number): object => {
+    const report = reportOf(site, 1, 'ireland', [0, 1, 4, 2]) as { status: { progress: object } };
+    const redLogs = [
+      { name: 'main', leader: 'ireland' },
+      { name: 'us', leader: usLeader },
+    ];
+    const progress = { ...report.status.progress, reds: [5, us] };
+    return { ...report, status: { ...report.status, redLogs, progress, alarms: [] } };
+  };
+  const reports = [
+    at('ireland', 'virginia', 12),
+    at('frankfurt', 'ohio', 9),
+    at('virginia', 'virginia', 12),
+    // It may have been away when the logs were restored.
+    reportOf('ohio', 0, 'ohio', [0, 1, 4, 2]),
+  ] as unknown as DeployedSites['reports'];
+  const lines = await run('status', undefined, {}, { reports, members: ['ireland', 'frankfurt', 'virginia', 'ohio'] });
+  expect(lines.slice(1, 3)).toEqual([
+    expect.stringContaining('  main 5, us 12  '),
+    expect.stringContaining('  main 5, us 9   '),
+  ]);
+  expect(lines.filter((line) => line.includes('differ'))).toEqual([
+    'The sites differ in who leads the red log of us: virginia at ireland, virginia; ohio at frankfurt. Start all sites with the same cluster.json.',
+  ]);
+});
+
 test('status → what red operations wait for', async () => {
   const report = reportOf('ireland', 0, 'frankfurt', [0, 1, 4, 2]) as { status: object };
   const status = { ...report.status, redProblem: 'the site frankfurt, which orders them' };
