@@ -40,6 +40,18 @@ export function checkField(
   if (!isRight) throw invalidFieldError(field, problem);
 }
 
+/**
+ * Runs a check of options that are in the file. Its errors then name the file
+ * too.
+ */
+export function withFileErrors<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw clusterFileError(`cluster.json: ${(error as Error).message}.`, error);
+  }
+}
+
 /** Creates the error for an invalid option `cluster`. */
 export function clusterFileError(
   message: string,

@@ -11,13 +11,17 @@ import {
   resolvePartitions,
   type PartitionsOption,
 } from '../service/partition-options.ts';
-import type { PartitionLayout } from '../service/partitions.ts';
+import {
+  checkPartitionNames,
+  type PartitionLayout,
+} from '../service/partitions.ts';
 import {
   checkField,
   checkFields,
   clusterFileError,
   invalidFieldError,
   show,
+  withFileErrors,
 } from './cluster-file-errors.ts';
 import {
   parseRedLog,
@@ -115,6 +119,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
     redLog.engine === 'built-in'
       ? parsePartitions(value['partitions'], names)
       : parsePartitionsOnEtcd(value['partitions'], names, path);
+  withFileErrors(() => checkPartitionNames(partitions.map(({ name }) => name)));
   const keyFileRule =
     'must be the path of the key file, for example "cluster.key"';
   checkField(
@@ -248,13 +253,28 @@ function parsePartitions(
   sites: readonly string[],
 ): readonly PartitionLayout[] {
   if (value === undefined) return [];
-  const problem = partitionsByName(value, 'partitions');
-  checkField(problem === undefined, 'partitions', problem ?? '');
-  return resolvePartitions(value as PartitionsOption, sites).map(
-    ({ name, leader, voters }) =>
-      voters.length === sites.length
-        ? { name, leader }
-        : { name, leader, voters },
+  const example = `{ "leader": "${sites[0]}" }`;
+  checkField(
+    isRecord(value),
+    'partitions',
+    `must be an object, as { "us": ${example} }, got ${show(value)}`,
+  );
+  for (const [name, partition] of Object.entries(value)) {
+    const field = `partitions.${name}`;
+    checkField(
+      isRecord(partition),
+      field,
+      `must be an object, as ${example}, got ${show(partition)}`,
+    );
+    checkFields(field, partition, ['leader', 'voters']);
+  }
+  return withFileErrors(() => {
+    partitionsByName(value, 'partitions');
+    return resolvePartitions(value as PartitionsOption, sites);
+  }).map(({ name, leader, voters }) =>
+    voters.length === sites.length
+      ? { name, leader }
+      : { name, leader, voters },
   );
 }
 

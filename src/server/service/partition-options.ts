@@ -4,11 +4,11 @@
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
+  anyValue,
   distinctNames,
   optional,
   readOptions,
   required,
-  text,
   type OptionCheck,
   type OptionsOf,
 } from '../../correctable/options.ts';
@@ -34,7 +34,8 @@ export type PartitionsOption<N extends string = string> = Readonly<
 const CALL = "{ partitions: { us: { leader: 'virginia' } } }";
 
 const PARTITION_OPTIONS = {
-  leader: required(text),
+  // `resolvePartitions` checks it, and names the sites to choose from.
+  leader: required(anyValue),
   voters: optional(distinctNames("['virginia', 'ohio']")),
 } satisfies OptionsOf<PartitionOptions>;
 
@@ -89,7 +90,10 @@ function checkPartition(
   };
   const all = sites.join(', ');
   if (!sites.includes(leader))
-    refuse('leader', `'${leader}' is not one of ${all}`);
+    refuse(
+      'leader',
+      `must be one of ${all}, got ${leader === undefined ? 'nothing' : JSON.stringify(leader)}`,
+    );
   const unknown = voters.find((voter) => !sites.includes(voter));
   if (unknown !== undefined)
     refuse('voters', `'${unknown}' is not one of ${all}`);

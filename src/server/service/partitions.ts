@@ -71,12 +71,9 @@ export function createPartitions(
   service: Declarations,
   options: PartitionsByName = {},
 ): Partitions {
-  const names = [MAIN, ...Object.keys(options).toSorted()];
-  for (const name of names.slice(1)) checkName(name);
-  if (names.length > MAX_LOGS) {
-    const problem = `must be at most ${MAX_LOGS - 1} beside ${MAIN}, got ${names.length - 1}. Each one is an entry of every vector`;
-    throw createInvalidArgumentError('partitions', problem);
-  }
+  const added = Object.keys(options).toSorted();
+  checkPartitionNames(added);
+  const names = [MAIN, ...added];
   checkTables(service.tables, names);
   checkOperations(service.contract.operations, names);
   return new NamedPartitions(service.tables, names);
@@ -150,10 +147,21 @@ function getAtPath(args: unknown, path: string): unknown {
 /** A name is a word, since it stands before the `/` of keys, and in metrics. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/;
 
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for a name that no partition can
+ * have, and for more than 16 logs
+ */
+export function checkPartitionNames(names: readonly string[]): void {
+  for (const name of names) checkName(name);
+  if (names.length < MAX_LOGS) return;
+  const problem = `must be at most ${MAX_LOGS - 1} beside ${MAIN}, got ${names.length}. Each one is an entry of every vector`;
+  throw createInvalidArgumentError('partitions', problem);
+}
+
 function checkName(name: string): void {
   const field = `partitions.${name}`;
   if (name === MAIN) {
-    const problem = `every deployment has '${MAIN}', led by redLeader. Leave it out`;
+    const problem = `every deployment has '${MAIN}' for all other rows. Leave it out`;
     throw createInvalidArgumentError(field, problem);
   }
   if (name === BY_KEY || name === NO_PARTITION) {

@@ -78,10 +78,17 @@ const withIreland = (change: object): object => ({
 test.each<readonly [object | null, string]>([
   [null, 'the file must be a JSON object'],
   [{ ...VALID, keyfile: 'x' }, 'unknown field "keyfile". Did you mean "keyFile"?'],
-  [{ ...VALID, partitions: [] }, 'partitions must be an object with a leader for each name'],
+  [{ ...VALID, partitions: [] }, 'partitions must be an object, as { "us": { "leader": "ireland" } }, got []'],
+  [{ ...VALID, partitions: { us: 'ireland' } }, 'partitions.us must be an object, as { "leader": "ireland" }'],
+  [{ ...VALID, partitions: { us: {} } }, 'partitions.us.leader: must be one of ireland, frankfurt, got nothing'],
+  [{ ...VALID, partitions: { us: { leader: 'ireland', voter: [] } } }, 'unknown field "voter". Did you mean "voters"?'],
+  [{ ...VALID, partitions: { us: { leader: 'ireland', voters: ['frankfurt'] } } }, 'partitions.us.voters: must have'],
+  [{ ...VALID, partitions: { us: { leader: 'ireland', voters: [] } } }, 'partitions.us.voters: must be a list'],
+  [{ ...VALID, partitions: { main: { leader: 'ireland' } } }, "partitions.main: every deployment has 'main'"],
+  [{ ...withEtcd({}), partitions: { 'a/b': {} } }, "partitions.a/b: 'a/b' must be a letter, then"],
   [
     { ...VALID, partitions: { us: { leader: 'ohio' } } },
-    "partitions.us.leader: 'ohio' is not one of ireland, frankfurt",
+    'partitions.us.leader: must be one of ireland, frankfurt, got "ohio"',
   ],
   [{ ...withEtcd({}), partitions: { us: { leader: 'ireland' } } }, 'partitions.us: unknown field "leader"'],
   [{ ...withEtcd({}), partitions: { us: 1 } }, 'partitions.us must be an object'],
@@ -118,7 +125,10 @@ test.each<readonly [object | null, string]>([
   [{ ...VALID, keyFile: undefined }, 'keyFile must be the path of the key file'],
   [{ ...VALID, keepForMs: 0 }, 'keepForMs must be a positive integer in milliseconds, got 0'],
 ])('%j → names the field', (value, problem) => {
-  expect(() => parseClusterFile(value, '/cluster.json')).toThrow(problem);
+  expect(() => parseClusterFile(value, '/cluster.json')).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(problem) }),
+  );
+  expect(() => parseClusterFile(value, '/cluster.json')).toThrow(/^cluster\.json: /);
 });
 
 test('a missing or malformed file → the error names the file', () => {

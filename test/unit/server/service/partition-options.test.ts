@@ -59,9 +59,9 @@ test.each<readonly [string, unknown, string]>([
   ],
   ['partitions', null, 'must be an object with a leader for each name'],
   ['partitions.us', 'virginia', "write { partitions: { us: { leader: 'virginia' } } }"],
-  ['partitions.us.leader', {}, 'must be a string that is not empty'],
+  ['partitions.us.leader', {}, 'must be one of ireland, frankfurt, virginia, ohio, got nothing'],
   ['partitions.us.votes', { leader: 'virginia', votes: [] }, 'Did you mean "voters"?'],
-  ['partitions.us.leader', { leader: 'paris' }, "'paris' is not one of ireland, frankfurt, virginia, ohio"],
+  ['partitions.us.leader', { leader: 'paris' }, 'must be one of ireland, frankfurt, virginia, ohio, got "paris"'],
   ['partitions.us.voters', { leader: 'ohio', voters: [] }, 'must be a list of one or more different names'],
   [
     'partitions.us.voters',
@@ -71,7 +71,7 @@ test.each<readonly [string, unknown, string]>([
   ['partitions.us.voters', { leader: 'ohio', voters: ['ohio', 'paris'] }, "'paris' is not one of ireland"],
   ['partitions.us.voters', { leader: 'ohio', voters: ['ireland', 'virginia'] }, 'must have the leader: add ohio'],
   ['partitions.us.voters', { leader: 'ohio', voters: ['ohio'] }, 'must be at least two of ireland, frankfurt'],
-  ['partitions.main', { leader: 'ohio' }, "every deployment has 'main', led by redLeader"],
+  ['partitions.main', { leader: 'ohio' }, "every deployment has 'main' for all other rows"],
 ])('%s: %j is refused before anything starts', (field, value, problem) => {
   const isWhole = field === 'partitions';
   const name = field.split('.')[1] as string;
