@@ -242,7 +242,8 @@ export class RedLogs {
         origins,
         redLeader: place?.leader,
         voters: place?.voters,
-        partition: partition === 0 ? undefined : getLogName(options, partition),
+        partition:
+          origins.logs.length > 1 ? getLogName(options, partition) : undefined,
       },
       {
         admission: red.admissions[partition] as RedAdmission,

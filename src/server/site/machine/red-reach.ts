@@ -12,7 +12,7 @@ export interface RedReachOptions {
   readonly redLeader?: Origin | undefined;
   /** The names of the sites that count for a majority. Default: all */
   readonly voters?: readonly string[] | undefined;
-  /** The name of the partition, if it is not `main`. */
+  /** The name of the partition, if there are several. */
   readonly partition?: string | undefined;
 }
 
