@@ -26,7 +26,10 @@ import { checkLatencyPairs } from './latency-pairs.ts';
 
 /** Options of `createEmbedded`. */
 export interface EmbeddedOptions<N extends string = string> {
-  /** Names of the sites. */
+  /**
+   * Names of the sites, as an array in the call or a constant with `as const`:
+   * the compiler checks other options against them.
+   */
   readonly sites: readonly [N, ...N[]];
   /**
    * The site that orders the red operations. A red write takes a round trip to
