@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../bench/harness/chromium.ts';
 import { accessibilityFaults } from '../test/support/axe.ts';
+import { findPlayFaults } from './check-play.ts';
 import { findRunFaults } from './check-runs.ts';
 import { findSimulatorFaults } from './check-simulator.ts';
 import { serveSite } from './static-files.ts';
@@ -107,6 +108,7 @@ async function openAll(
 async function findPageFaults(page: Page, path: string): Promise<string[]> {
   const overflowPx = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   const faults = overflowPx > MAX_OVERFLOW_PX ? [`is ${overflowPx} pixels too wide`] : [];
+  if (path === 'play.html') faults.push(...(await findPlayFaults(page)));
   if (path === 'simulator.html') faults.push(...(await findSimulatorFaults(page)));
   if ((ACCESSIBLE as readonly string[]).includes(path)) faults.push(...(await accessibilityFaults(page)));
   return faults;

@@ -54,6 +54,12 @@ export function format(...values: readonly unknown[]): string {
   return values.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ');
 }
 
+/** The `console` of a program: its texts go to `print`. */
+export function createConsole(print: (text: string) => void): Partial<Console> {
+  const log = (...values: readonly unknown[]): void => print(format(...values));
+  return { ...console, log, info: log, warn: log, error: log };
+}
+
 /** A view of an operation that the program has drawn. */
 export interface PlayedView {
   readonly atMs: number;
