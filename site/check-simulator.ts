@@ -24,6 +24,11 @@ export async function findSimulatorFaults(page: Page): Promise<string[]> {
   faults.push(...(await waitFor('.sim-detail', 'It arrives at')));
   await page.getByRole('button', { name: 'Next event' }).press('Enter');
 
+  // The command is that of the run, not that of a seed nobody has run.
+  await page.locator('.sim-seed input').fill('7');
+  faults.push(...(await waitFor('.simulator > p code', `--seed ${FIRST_RUN.seed}`)));
+  await page.locator('.sim-seed input').fill(String(FIRST_RUN.seed));
+
   const { fault = '' } = FAULT_CHOICES[0] ?? {};
   await page.getByLabel('Planted fault').selectOption(fault);
   faults.push(...(await waitFor('.sim-verdict.found', 'The checker of')));

@@ -49,7 +49,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
 /** Returns the run that the query of an address asks for, or the first run of the page. */
 export function readRequest(query: string): RunRequest {
   const parameters = new URLSearchParams(query);
-  const seed = Number(parameters.get('seed') ?? FIRST_RUN.seed);
+  const seed = Number(parameters.get('seed') || FIRST_RUN.seed);
   const fault = FAULT_CHOICES.find((choice) => choice.fault === parameters.get('fault'));
   const profile = PROFILE_CHOICES.find((choice) => choice.profile === parameters.get('profile'))?.profile;
   return {

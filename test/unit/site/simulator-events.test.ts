@@ -85,7 +85,8 @@ test('the address of a run → the same run; what it cannot mean → the first r
   const request = { seed: 9, profile: 'calm', fault: 'all-blue-bank' } as const;
   expect(readRequest(formatRequest(request))).toEqual(request);
   expect(readRequest('?profile=crashes&seed=7')).toEqual({ seed: 7, profile: 'crashes', fault: undefined });
-  expect(readRequest('?profile=none&seed=-1&fault=none')).toEqual({ ...FIRST_RUN, fault: undefined });
+  for (const query of ['?profile=none&seed=-1&fault=none', '?seed=', '?seed=text'])
+    expect(readRequest(query)).toEqual({ ...FIRST_RUN, fault: undefined });
 });
 
 test('the checksum in a browser is that of Node', () => {
