@@ -273,12 +273,16 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** Returns the length that a majority holds, as far as this node knows. */
   protected getMajorityLength(): number {
-    const { site: own } = this.options;
+    const { site: own, leader } = this.options;
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
       // Entries of a follower are synced at the leader too. Two of three sites
-      // are a majority.
-      if (majority > 2 || !this.#voters.includes(own)) return this.#committed;
+      // are a majority, if both have a vote: a log that was restored with a
+      // loss may have a leader without one.
+      const areVoters = [own, leader].every((site) =>
+        this.#voters.includes(site),
+      );
+      if (majority > 2 || !areVoters) return this.#committed;
       const removal = this.#changes
         .slice()
         .find(({ closes }) => closes === own);

@@ -125,3 +125,20 @@ test('a site that has not delivered the record of its vote learns the committed 
   log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 2 }, 0);
   expect(log.takeOutputs()).toEqual([]);
 });
+
+test('a voter whose leader has no vote does not take what both have for a majority of three', () => {
+  const log = new SequencedLog<string>({
+    site: siteAt(1),
+    sites: sitesTo(4),
+    voters: sitesTo(4).slice(1),
+    leader: siteAt(0),
+    epoch: 1,
+    resendAfterMs: 10,
+  });
+  const entries = [{ origin: siteAt(0), epoch: 1, sequence: 1, record: 'a' }];
+  log.receive(siteAt(0), { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
+  log.onSynced(1);
+  expect(takeDelivered(log)).toEqual([]);
+  log.receive(siteAt(0), { kind: 'log.append', position: 1, entries: [], committed: 1 }, 0);
+  expect(takeDelivered(log)).toEqual(['a']);
+});
