@@ -6,12 +6,12 @@
 import type { Origin } from '../records/origin.ts';
 
 /**
- * The place of an undelivered entry that may change the sites, and the site
+ * The place of an undelivered entry that may change the sites, and the sites
  * that it removes.
  */
 export interface LoggedChange {
   readonly position: number;
-  readonly closes: Origin | undefined;
+  readonly closes: readonly Origin[];
 }
 
 /**
@@ -29,9 +29,9 @@ export function computeCommittedLength(
   const getMajorityLength = (): number =>
     computeMajorityLength(remaining.map(getLength));
   for (const { position, closes } of changes) {
-    if (closes === undefined) continue;
+    if (closes.length === 0) continue;
     length = Math.max(length, Math.min(getMajorityLength(), position));
-    remaining = remaining.filter((site) => site !== closes);
+    remaining = remaining.filter((site) => !closes.includes(site));
   }
   return Math.max(length, getMajorityLength());
 }

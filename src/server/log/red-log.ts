@@ -145,8 +145,8 @@ export interface RedLogOptions<R> {
  * delivery.
  */
 export interface MemberChange {
-  /** The site that it removes, if it does. */
-  readonly closes: Origin | undefined;
+  /** The sites that it removes. */
+  readonly closes: readonly Origin[];
 }
 
 export interface LogMembers {

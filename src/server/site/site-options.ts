@@ -335,20 +335,25 @@ function formatLogName(options: SiteOptions, partition: number): string {
   return partition === 0 ? name : `${name}/${partitions?.names[partition]}`;
 }
 
-/** Returns the member that a record closes, if it closes one. */
+/**
+ * Returns the members that a record closes. A copy may have several changes
+ * that became one.
+ */
 function findClosed(
   record: MemberRecord,
   origins: Origins,
-): Origin | undefined {
+): readonly Origin[] {
   switch (record.action) {
-    case 'change':
-      return origins.find(record.name);
+    case 'change': {
+      const closed = origins.find(record.name);
+      return closed === undefined ? [] : [closed];
+    }
     case 'ack':
-      return undefined;
+      return [];
     case 'copy': {
       const now = Origins.create([]);
       now.load(record.origins);
-      return origins.members.find((site) => !now.isMember(site));
+      return origins.members.filter((site) => !now.isMember(site));
     }
   }
 }

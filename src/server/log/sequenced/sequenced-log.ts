@@ -285,7 +285,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       if (majority > 2 || !areVoters) return this.#committed;
       const removal = this.#changes
         .slice()
-        .find(({ closes }) => closes === own);
+        .find(({ closes }) => closes.includes(own));
       return Math.min(this.synced, removal?.position ?? Infinity);
     }
     return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>

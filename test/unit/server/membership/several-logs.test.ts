@@ -2,7 +2,7 @@
 // @rule PART-M15, PART-M16, PART-M17
 import { expect, test } from 'vitest';
 import type { Sent } from '../replica/sites.ts';
-import { MemberWorld } from '../../../support/member-world.ts';
+import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 import {
   balance,
   deposit,
@@ -110,6 +110,28 @@ test('a voter of us is rebuilt → its new incarnation confirms in its place', (
   world.pass(200);
   world.crash(FOURTH);
   const outcome = world.submit(rebuilt, withdraw('us/ann', 10));
+  world.pass(100);
+  expect(outcome.value).toBe(true);
+});
+
+test('two of three voters of us are lost and retired → its last voter confirms alone', () => {
+  const world = new MemberWorld({
+    ...TWO_LOGS,
+    siteCount: 5,
+    redLogs: [{ leader: siteAt(FOURTH), voters: ['s', 't', 'u'] }],
+  });
+  world.submit(MAIN_LEADER, deposit('us/ann', 100));
+  world.pass(50);
+  for (const site of [US_LEADER, FOLLOWER]) world.crash(site);
+  for (const name of ['s', 't']) {
+    world.change(MAIN_LEADER, { name, directory: null });
+    world.pass(100);
+  }
+  expect(world.statesAt(MAIN_LEADER).slice(1, 3)).toEqual([
+    expect.stringMatching(/^s .*closed/),
+    expect.stringMatching(/^t .*closed/),
+  ]);
+  const outcome = world.submit(MAIN_LEADER, withdraw('us/ann', 10));
   world.pass(100);
   expect(outcome.value).toBe(true);
 });

@@ -135,7 +135,7 @@ describe('etcd log: delivery', () => {
 
   test('record that changes the members → nothing behind it before they are set', () => {
     const world = new EtcdWorld(1);
-    const options = { getMemberChange: (record: string) => (record === 'join' ? { closes: undefined } : undefined) };
+    const options = { getMemberChange: (record: string) => (record === 'join' ? { closes: [] } : undefined) };
     const node = world.start(0, { epoch: 2, ...options });
     world.run(SETTLE_MS);
     world.propose(0, 'a', 'join', 'b');

@@ -17,7 +17,7 @@ function createLog({ site, siteCount }: { site: Origin; siteCount: number }): Se
     epoch: 1,
     resendAfterMs: 10,
     getMemberChange: (record) =>
-      record === CHANGE ? { closes: undefined } : record === CLOSE_SECOND ? { closes: siteAt(1) } : undefined,
+      record === CHANGE ? { closes: [] } : record === CLOSE_SECOND ? { closes: [siteAt(1)] } : undefined,
   });
 }
 
