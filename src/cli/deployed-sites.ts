@@ -23,6 +23,11 @@ export interface DeployedSites {
   readonly members: readonly string[];
   /** The members whose confirmation counts for the red log. */
   readonly voters: readonly string[];
+  /**
+   * Sites that are no members any more, which not all members have confirmed yet. A red log beside
+   * that of `main` may still count their votes.
+   */
+  readonly closing: readonly string[];
   readonly retired: readonly string[];
   readonly request: RequestNode;
 }
@@ -72,8 +77,11 @@ export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promis
   const members =
     known.length === 0 ? [...sites.keys()] : known.filter(isMember).map(({ site }) => site);
   const open = known.filter(({ state }) => state === 'open').map(({ site }) => site);
+  const closing = known
+    .filter(({ site, state }) => state === 'closing' && !members.includes(site))
+    .map(({ site }) => site);
   const retired = known.map(({ site }) => site).filter((site) => !members.includes(site));
-  return { reports, members, voters: known.length === 0 ? members : open, retired, request };
+  return { reports, members, voters: known.length === 0 ? members : open, closing, retired, request };
 }
 
 async function report(site: string, request: RequestNode): Promise<SiteReport> {

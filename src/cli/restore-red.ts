@@ -32,7 +32,7 @@ export async function restoreRed(file: ClusterFile, options: RawOptions): Promis
     findDeployedSites(file),
     import('../server/cluster/red-log/restore-red-log.ts'),
   ]);
-  const { members: names, voters } = deployed;
+  const { members: names, voters, closing } = deployed;
   const without: readonly string[] =
     options['without'] === undefined ? [] : readNames(options, 'without');
   const { redLog, partitions } = file;
@@ -52,8 +52,11 @@ export async function restoreRed(file: ClusterFile, options: RawOptions): Promis
     // A site that joins counts as soon as all have confirmed it.
     ...chooseTargets(MAIN, [voters, names], choices),
     fileLeader: isEtcd ? undefined : redLog.leader,
-    partitions: partitions.map(({ name, leader, voters: named = names }) => {
-      const lists = [voters, names].map((list) => list.filter((site) => named.includes(site)));
+    partitions: partitions.map(({ name, leader, voters: named = [...names, ...closing] }) => {
+      // Until its copy of a change, a log counts the votes of a site that the change closes.
+      const lists = [voters, names, [...names, ...closing]].map((list) =>
+        list.filter((site) => named.includes(site)),
+      );
       checkIsVoter(name, choices.leaders.get(name), lists);
       return { ...chooseTargets(name, lists, choices), name, fileLeader: leader };
     }),

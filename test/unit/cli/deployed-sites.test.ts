@@ -86,3 +86,13 @@ test('no site answers → those of the file, with the reason', async () => {
     expect.stringContaining('ECONNREFUSED'),
   ]);
 });
+
+test('a site whose end not all have confirmed → is no member, and is named as closing', async () => {
+  const table: Table = [
+    ['a', 'open'],
+    ['b', 'closing'],
+    ['c', 'closed'],
+  ];
+  const { members, closing, retired } = await createDeployment(['a', 'b', 'c'], { a: table });
+  expect([members, closing, retired]).toEqual([['a'], ['b'], ['b', 'c']]);
+});

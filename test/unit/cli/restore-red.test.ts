@@ -20,6 +20,7 @@ async function run(
   options: Readonly<Record<string, unknown>>,
   onRequest: (site: string, kind: string) => void = () => {},
   partitions: ClusterFile['partitions'] = [],
+  closing: readonly string[] = [],
 ): Promise<string> {
   const reports = NAMES.map((site) => {
     const links = NAMES.map((peer) => ({ peer, isConnected: answering[site]?.includes(peer) === true }));
@@ -38,7 +39,8 @@ async function run(
           ...(partitions.length > 0 && { others: partitions.map(() => ({ copy: 0, length: 3 })) }),
         };
   };
-  const deployed = { reports, members: NAMES, voters: NAMES, retired: [], request };
+  const members = NAMES.filter((name) => !closing.includes(name));
+  const deployed = { reports, members, voters: members, closing, retired: closing, request };
   vi.mocked(findDeployedSites).mockResolvedValue(deployed as unknown as DeployedSites);
   vi.mocked(printLines).mockClear();
   const redLog = { engine: 'built-in', leader: 'ireland' };
@@ -127,4 +129,14 @@ test('several logs → --leader names a site for each one, and the leaders of al
   await expect(run2({ leader: 'eu=ireland' })).rejects.toThrow('names the red log of eu. There are those of main, us.');
   await expect(run2({ leader: 'ireland,frankfurt' })).rejects.toThrow('--leader names two leaders of a log.');
   await expect(run2({ acceptLoss: 'eu' })).rejects.toThrow('--accept-loss names the red log of eu.');
+});
+
+test('a voter of us is retired, and not all sites have confirmed that → it may have confirmed records of us', async () => {
+  const us = [{ name: 'us', leader: 'ireland', voters: NAMES }];
+  const options = { without: 'ireland', acceptLoss: 'main' };
+  const restored = run({ virginia: [] }, options, undefined, us, ['frankfurt']);
+  await expect(restored).rejects.toThrow(
+    'confirmed records of the red log of us may be lost: a record is confirmed once 2 of the 3 voters of that log ' +
+      '(ireland, virginia, frankfurt) have it, so ireland, frankfurt can have confirmed what virginia lacks.',
+  );
 });

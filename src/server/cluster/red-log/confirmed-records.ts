@@ -49,7 +49,8 @@ export function createLossError(
   sealed: readonly string[],
   losing: readonly string[],
 ): Error {
-  const [list = []] = voters;
+  const list =
+    voters.find((item) => losing.every((site) => item.includes(site))) ?? [];
   const confirming = isConfirmedByOne ? 1 : Math.floor(list.length / 2) + 1;
   const missing = Math.max(1, losing.length - confirming + 1);
   const [names, rest] = [losing.join(', '), sealed.join(', ')];
