@@ -262,6 +262,26 @@ export function mergeSharedIntoSite(
   };
 }
 
+/** Returns how many records of a red log a site has delivered, as it knows. */
+export function countDelivered(
+  { local, checkpoint }: RecoveredState,
+  partition: number,
+): number {
+  const { shared } = (checkpoint && getSavedSite(checkpoint)) ?? {};
+  const saved = shared && getSavedLog(shared, partition);
+  return local.entries.reduce(
+    (most, entry) => Math.max(most, getProven(entry, partition)),
+    saved?.delivered ?? 0,
+  );
+}
+
+/** Returns how many records of a red log an own entry proves. */
+function getProven(entry: LocalEntry, partition: number): number {
+  const isProof = entry.kind === 'blue' || entry.kind === 'delivered';
+  if (!isProof || entry.redDelivered === undefined) return 0;
+  return [entry.redDelivered].flat()[partition] ?? 0;
+}
+
 /**
  * Returns an own entry that proves no records which a red log has lost.
  * Otherwise later records at their places would count as committed here before

@@ -4,6 +4,7 @@
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import {
+  countDelivered,
   getRecoveredRed,
   type KeptRed,
   type RecoveredRedLog,
@@ -81,10 +82,17 @@ export function findKept(
   to: FollowedLog,
 ): readonly KeptRed[] {
   const logs = getLogs(to);
-  return compareCopies(state, to).map(({ copy, base, partition }) => ({
-    length: (base && countShared(copy, base)) ?? 0,
-    isLossy: logs[partition]?.opening !== undefined,
-  }));
+  return compareCopies(state, to).map(({ copy, base, partition }) => {
+    const shared = base && countShared(copy, base);
+    // The opening may be of an earlier generation, which this site has missed.
+    // It has delivered only what was confirmed.
+    const hasLost =
+      shared !== undefined && countDelivered(state, partition) > shared;
+    return {
+      length: shared ?? 0,
+      isLossy: hasLost || logs[partition]?.opening !== undefined,
+    };
+  });
 }
 
 /**

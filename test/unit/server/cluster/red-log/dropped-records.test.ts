@@ -65,7 +65,7 @@ test('several logs → the file has the records of all of them, and of each copy
     })),
   );
   const [red, us] = entries.map((list) => ({ start: 0, entries: list }));
-  const stored = { red, partitions: [us] } as unknown as RecoveredState;
+  const stored = { local: { start: 0, entries: [] }, red, partitions: [us] } as unknown as RecoveredState;
   const base = { copy: 0, length: 1 };
   const opened = { generation: 1, leader: 'frankfurt', base };
   const dropped = (us1: number): readonly [unknown, readonly number[], string | undefined] => {
@@ -94,5 +94,20 @@ test('several logs → the file has the records of all of them, and of each copy
     [{ kind: 'operation', id: 'c/02' }],
     [1, 2],
     expect.stringContaining('began at frankfurt without'),
+  ]);
+});
+
+test('the log was restored with a loss, and once more without one → what this site has delivered shows the loss', () => {
+  const stored = {
+    local: { start: 0, entries: [{ kind: 'delivered', redDelivered: [2, 4] }] },
+    red: { start: 0, entries: [{}, {}] },
+    partitions: [{ start: 0, entries: [{}, {}, {}, {}] }],
+  } as unknown as RecoveredState;
+  const begin = { copy: 0, length: 3 };
+  const logs = [{ name: 'us', leader: 'virginia', base: { copy: 1, length: 9, begin } }];
+  const to = { generation: 2, leader: 'virginia', base: { copy: 0, length: 2 }, logs, copy: 0 };
+  expect(findKept(stored, to)).toEqual([
+    { length: 2, isLossy: false },
+    { length: 3, isLossy: true },
   ]);
 });
