@@ -16,6 +16,7 @@ import { RED, type Origin, type Origins } from '../../../records/origin.ts';
 import {
   getPartition,
   type MemberRecord,
+  type OpeningRecord,
   type OperationId,
   type RedOperation,
   type RedRecord,
@@ -249,8 +250,7 @@ export class RedOrder {
       getPartition(record) !== this.partition ||
       (record.kind === 'operation' && !this.#isKnown(record)) ||
       (record.kind === 'hold' && !this.#isKnown(record.operation)) ||
-      (record.kind === 'opening' &&
-        !record.holds.every(({ operation }) => this.#isKnown(operation))) ||
+      (record.kind === 'opening' && !this.#hasHolds(record)) ||
       (record.kind === 'check' && !this.#isVector(record.snapshot))
     );
   }
@@ -262,6 +262,14 @@ export class RedOrder {
   #isKnown({ snapshot, others }: RedOperation): boolean {
     const isGlobal = others !== undefined;
     return this.#isVector(snapshot) && !(isGlobal && this.holds === undefined);
+  }
+
+  /**
+   * Whether holds can be restated here. They may name origins that this log has
+   * lost with its copy of the members.
+   */
+  #hasHolds({ holds }: OpeningRecord): boolean {
+    return holds.length === 0 || this.holds !== undefined;
   }
 
   /** Whether it names this log, and no origin that is not known. */

@@ -2,12 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import type { CertificationDecision } from '../../../../../../src/server/records/certification-result.ts';
 import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
-import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
+import { Origins, RED, type Origin } from '../../../../../../src/server/records/origin.ts';
 import type { GlobalOperation, RedOperation } from '../../../../../../src/server/records/records.ts';
 import { toFieldName, toTableName } from '../../../../../../src/server/generator/read-set.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../../../../src/server/replica/red/order/partition-certifier.ts';
+import { RedOrder } from '../../../../../../src/server/replica/red/order/red-order.ts';
+import type { SiteState } from '../../../../../../src/server/replica/core/site-state.ts';
 
 const MAIN = 0;
 const US = 1;
@@ -121,6 +123,17 @@ describe('a log that was restored without confirmed records', () => {
     expect(decision).toMatchObject({ restated: [] });
     expect([...log.certifier.holds.standing.values()].map(({ stamp }) => stamp)).toEqual([2]);
   });
+});
+
+// @rule PART-G12
+test('a log lost the copy with a site that joined → its opening counts, and has a hold that knows the site', () => {
+  const origins = Origins.create(['ireland'], ['us']);
+  origins.add({ site: 'frankfurt', incarnation: 1, state: 'joining' });
+  const order = new RedOrder({ origins, partitions: PARTITIONS }, {} as SiteState, US);
+  const lost = { ...global('lost/1', MAIN, { writes: ['us/x'] }), snapshot: [0, 0, 0, 0] };
+  const opening = { kind: 'opening', id: 'ireland-0-1.opening/2', site: SITE, partition: US, stamp: 40 } as const;
+  order.deliver({ ...opening, holds: [{ operation: lost, stamp: 9 }] });
+  expect(order.waiting[0]?.decision).toEqual({ kind: 'open', stamp: 40, restated: [getExecutionName(lost)] });
 });
 
 describe('a hold is granted at its place, or refused', () => {
