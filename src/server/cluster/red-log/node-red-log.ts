@@ -15,7 +15,7 @@ import type {
 import type { ServerReply, ServerRequest } from '../../log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../messages/message-schemas.ts';
-import type { RedGeneration } from './red-generation.ts';
+import { getLogs, type RedGeneration } from './red-generation.ts';
 import {
   readEtcdServers,
   type EtcdRedLog,
@@ -123,13 +123,14 @@ export class NodeRedLog {
   }
 
   /** Returns the parts that a site needs for its node of the log. */
-  createParts({ generation, base }: RedGeneration): RedLogParts {
+  createParts(red: RedGeneration): RedLogParts {
+    const { generation } = red;
     if (this.#settings.engine !== 'etcd')
       return { generation, redLog: SEQUENCED_ENGINE };
     const logOptions = {
       deployment: this.#deployment,
       generation,
-      baseLength: base?.length,
+      baseLengths: getLogs(red).map(({ base }) => base?.length ?? 0),
     };
     const redLog = createEtcdEngine({
       ...logOptions,

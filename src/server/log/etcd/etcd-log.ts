@@ -45,10 +45,10 @@ export interface EtcdLogOptions extends EtcdLogPlace {
     | ((record: unknown) => string | undefined)
     | undefined;
   /**
-   * How many entries the log had when it was restored: they are not in etcd.
-   * Default: 0
+   * How many entries each log had when they were restored, by the ordinals of
+   * the partitions: they are not in etcd. Default: 0
    */
-  readonly baseLength?: number | undefined;
+  readonly baseLengths?: readonly number[] | undefined;
   /**
    * How many entries lie between two places whose digests are kept for long.
    * Default: 1024
@@ -136,7 +136,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       keys,
       calls,
       copy,
-      baseLength: place.baseLength ?? 0,
+      baseLength: place.baseLengths?.[options.partition ?? 0] ?? 0,
       taker: {
         take: (entry) => this.#take(entry),
         onCaughtUp: () => this.#onCaughtUp(),

@@ -220,7 +220,7 @@ describe('etcd log: reading', () => {
 
   test('restored log, nothing can be written → a site that lacks older entries is behind, others read', () => {
     const { disk } = createWorld().node(0);
-    const world = new EtcdWorld(2, { generation: 1, baseLength: 4 });
+    const world = new EtcdWorld(2, { generation: 1, baseLengths: [4] });
     world.etcd.isFull = true;
     for (const count of [0, 4]) {
       const node = world.start(0, { epoch: 2, entries: disk.slice(0, count) });
@@ -228,6 +228,18 @@ describe('etcd log: reading', () => {
       expect(node.kinds().includes('behind')).toBe(count === 0);
     }
     expect(world.node(0).taken).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test.each([
+    ['shorter', 2],
+    ['longer', 6],
+  ])('restored logs, that of main %s than another one → each goes on behind its own end', (_, main) => {
+    const { disk } = createWorld().node(0);
+    const world = new EtcdWorld(2, { generation: 1, baseLengths: [main, 4] });
+    for (const site of [0, 1]) world.start(site, { epoch: 2, entries: disk, partition: 1 });
+    world.propose(0, 'e');
+    world.run(SETTLE_MS);
+    for (const site of [0, 1]) expect(world.node(site).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   test('group whose predecessor is not there → the site is behind', () => {
