@@ -188,7 +188,7 @@ function describe(
             : `${leader} leads the red log now, generation ${generation}. Write redLog.leader "${leader}" into the cluster file of each site.`,
           ...describeLoss(restored, 'It'),
         ]
-      : describeLogs(restored, partitions);
+      : describeLogs(restored, partitions, isEtcd);
   if (losing.length > 0 || logs?.some((log) => log.losing.length > 0) === true)
     parts.push(
       `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
@@ -201,10 +201,23 @@ function describe(
 }
 
 /** Describes who leads each log, and what each one may lose. */
-function describeLogs(restored: RestoredLog, partitions: ClusterFile['partitions']): string[] {
+function describeLogs(
+  restored: RestoredLog,
+  partitions: ClusterFile['partitions'],
+  isEtcd: boolean,
+): string[] {
   const others = restored.logs ?? [];
   const logs = [{ ...restored, name: MAIN }, ...others];
   const leaders = logs.map(({ name, leader }) => `${leader} leads the red log of ${name}`);
+  const losses = logs.flatMap((log) => describeLoss(log, `That of ${log.name}`));
+  if (isEtcd) {
+    const copies = logs.map(({ name, leader }, index) =>
+      index === 0
+        ? `The red log of ${name} goes on from the copy of ${leader}`
+        : `that of ${name} from the copy of ${leader}`,
+    );
+    return [`${copies.join(', ')}, generation ${restored.generation}.`, ...losses];
+  }
   // After a loss, a site that is no voter may lead. The cluster file takes only voters.
   const inFile = others.filter(
     ({ leader }, index) => partitions[index]?.voters?.includes(leader) !== false,
@@ -215,7 +228,7 @@ function describeLogs(restored: RestoredLog, partitions: ClusterFile['partitions
   ];
   return [
     `${leaders.join(', ')} now, generation ${restored.generation}. Write ${fields.join(', ')} into the cluster file of each site.`,
-    ...logs.flatMap((log) => describeLoss(log, `That of ${log.name}`)),
+    ...losses,
   ];
 }
 

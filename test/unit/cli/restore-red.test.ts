@@ -21,6 +21,7 @@ async function run(
   onRequest: (site: string, kind: string) => void = () => {},
   partitions: ClusterFile['partitions'] = [],
   closing: readonly string[] = [],
+  redLog: object = { engine: 'built-in', leader: 'ireland' },
 ): Promise<string> {
   const reports = NAMES.map((site) => {
     const links = NAMES.map((peer) => ({ peer, isConnected: answering[site]?.includes(peer) === true }));
@@ -43,7 +44,6 @@ async function run(
   const deployed = { reports, members, voters: members, closing, retired: closing, request };
   vi.mocked(findDeployedSites).mockResolvedValue(deployed as unknown as DeployedSites);
   vi.mocked(printLines).mockClear();
-  const redLog = { engine: 'built-in', leader: 'ireland' };
   await restoreRed({ redLog, partitions } as unknown as ClusterFile, options);
   return vi.mocked(printLines).mock.calls.flat(2).join();
 }
@@ -138,5 +138,13 @@ test('a voter of us is retired, and not all sites have confirmed that → it may
   await expect(restored).rejects.toThrow(
     'confirmed records of the red log of us may be lost: a record is confirmed once 2 of the 3 voters of that log ' +
       '(ireland, virginia, frankfurt) have it, so ireland, frankfurt can have confirmed what virginia lacks.',
+  );
+});
+
+test('several logs on etcd → no leader is to be written into the cluster file, which takes none', async () => {
+  const us = [{ name: 'us', leader: 'ireland' }];
+  const text = await run(ALL, {}, undefined, us, [], { engine: 'etcd' });
+  expect(text).toBe(
+    'The red log of main goes on from the copy of ireland, that of us from the copy of ireland, generation 1.',
   );
 });
