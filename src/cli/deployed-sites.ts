@@ -81,7 +81,14 @@ export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promis
     .filter(({ site, state }) => state === 'closing' && !members.includes(site))
     .map(({ site }) => site);
   const retired = known.map(({ site }) => site).filter((site) => !members.includes(site));
-  return { reports, members, voters: known.length === 0 ? members : open, closing, retired, request };
+  return {
+    reports,
+    members,
+    voters: known.length === 0 ? members : open,
+    closing,
+    retired,
+    request,
+  };
 }
 
 async function report(site: string, request: RequestNode): Promise<SiteReport> {

@@ -339,10 +339,7 @@ function formatLogName(options: SiteOptions, partition: number): string {
  * Returns the members that a record closes. A copy may have several changes
  * that became one.
  */
-function findClosed(
-  record: MemberRecord,
-  origins: Origins,
-): readonly Origin[] {
+function findClosed(record: MemberRecord, origins: Origins): readonly Origin[] {
   switch (record.action) {
     case 'change': {
       const closed = origins.find(record.name);

@@ -279,10 +279,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       // Entries of a follower are synced at the leader too. Two of three sites
       // are a majority, if both have a vote: a log that was restored with a
       // loss may have a leader without one.
-      const areVoters = [own, leader].every((site) =>
-        this.#voters.includes(site),
-      );
-      if (majority > 2 || !areVoters) return this.#committed;
+      const votes = (site: Origin): boolean => this.#voters.includes(site);
+      if (majority > 2 || !votes(own) || !votes(leader)) return this.#committed;
       const removal = this.#changes
         .slice()
         .find(({ closes }) => closes.includes(own));
