@@ -57,7 +57,23 @@ const AREAS: readonly Area[] = [
 const findArea = (section: string): Area =>
   AREAS.find(({ titles }) => titles.some((title) => section.startsWith(title))) ?? REST;
 
-/** Returns the sidebar of an area, by the address of each of its pages. */
+/** Whether all pages of a folder are in one area. */
+function isOfOneArea(folder: string): boolean {
+  const areas = sections
+    .filter(({ pages }) => pages.some(({ path }) => toFolder(path) === folder))
+    .map(({ title }) => findArea(title));
+  return new Set(areas).size === 1;
+}
+
+const toFolder = (path: string): string => `/${path.slice(0, path.lastIndexOf('/') + 1)}`;
+
+/** Returns the address that the sidebar of a page is for: its whole folder if possible, since each page has the list of all. */
+function toPlace(path: string): string {
+  const folder = toFolder(path);
+  return folder !== '/' && isOfOneArea(folder) ? folder : toLink(path);
+}
+
+/** Returns the sidebar of an area, by the addresses that it is for. */
 function createSidebar(area: Area): DefaultTheme.SidebarMulti {
   const ofArea = sections.filter(({ title }) => findArea(title) === area);
   const items: DefaultTheme.SidebarItem[] = ofArea.map(({ title, pages }) => ({
@@ -65,8 +81,8 @@ function createSidebar(area: Area): DefaultTheme.SidebarMulti {
     items: pages.map((page) => ({ text: page.title, link: toLink(page.path) })),
   }));
   if (area.last !== undefined) items.push(area.last);
-  const addresses = ofArea.flatMap(({ pages }) => pages.map(({ path }) => toLink(path)));
-  return Object.fromEntries(addresses.map((address) => [address, items]));
+  const places = ofArea.flatMap(({ pages }) => pages.map(({ path }) => toPlace(path)));
+  return Object.fromEntries(places.map((place) => [place, items]));
 }
 
 /** The start page of VitePress has no landmark for its content. */
