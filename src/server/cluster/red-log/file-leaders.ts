@@ -24,6 +24,11 @@ interface OtherLeader {
 }
 
 const RETRY_MS = 250;
+/**
+ * How often a majority is asked again before the start is refused. Meanwhile
+ * other sites with the same file ask this one, so that their starts end too.
+ */
+const MAJORITY_ROUNDS = 4;
 
 /**
  * Returns the first field of the file with another leader than the generation.
@@ -102,22 +107,27 @@ export async function rejectOtherLeaders({
   const other = findOtherLeader(red, file);
   if (other === undefined) return;
 
-  for (;;) {
+  const { field, fileLeader, leader } = other;
+  const unrestored = new Set<string>();
+  for (let rounds = 0; rounds < MAJORITY_ROUNDS;) {
     signal.throwIfAborted();
     const found = await Promise.all(
-      links.peers.map((peer) => readGeneration(links, peer)),
+      links.peers.map(
+        async (peer) => [peer, await readGeneration(links, peer)] as const,
+      ),
     );
-    const generations = [0, ...found.flatMap((generation) => generation ?? [])];
-    if (Math.max(...generations) > 0) return;
-    if (generations.length > file.sites.size / 2)
-      throw otherLeaderError(other, `the data in ${dataDir}`);
+    if (found.some(([, generation = 0]) => generation > 0)) return;
+    for (const [peer, generation] of found)
+      if (generation !== undefined) unrestored.add(peer);
 
-    const { field, fileLeader, leader } = other;
-    onWaiting(
-      `waiting for more sites: ${field} of cluster.json is ${show(fileLeader)}, and the data has ${show(leader)}`,
-    );
+    if (unrestored.size + 1 > file.sites.size / 2) rounds += 1;
+    else
+      onWaiting(
+        `waiting for more sites: ${field} of cluster.json is ${show(fileLeader)}, and the data has ${show(leader)}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
+  throw otherLeaderError(other, `the data in ${dataDir}`);
 }
 
 /** Returns the generation of a peer; `undefined` if it does not answer. */
