@@ -42,7 +42,8 @@ import {
 } from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrinkRun } from './simulator/shrink.ts';
-import { simulate, type RunResult } from './simulator/simulation.ts';
+import type { RunResult } from './simulator/run-result.ts';
+import { simulate } from './simulator/simulation.ts';
 import {
   getObservedTraits,
   type DrawOptions,

@@ -6,7 +6,7 @@ import { PROFILES } from '../../src/testing/simulator/options.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
 import { createSetup, parseOverrides, simulate } from '../simulator/simulate.ts';
-import type { RunResult } from '../../src/testing/simulator/simulation.ts';
+import type { RunResult } from '../../src/testing/simulator/run-result.ts';
 import { lane } from '../support/lane.ts';
 import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 

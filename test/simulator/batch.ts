@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
-import type { RunResult } from '../../src/testing/simulator/simulation.ts';
+import type { RunResult } from '../../src/testing/simulator/run-result.ts';
 import { createSetup, simulate } from './simulate.ts';
 
 /** Which runs. */

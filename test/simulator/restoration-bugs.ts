@@ -1,6 +1,6 @@
 /** Planted faults in how red logs are restored at other sites. */
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
-import type { RestorationSteps } from '../../src/testing/simulator/restored-logs.ts';
+import type { RestorationSteps } from '../../src/testing/simulator/cluster/restored-logs.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
 /** Sites of which some lack the end of a log when others go away. */

@@ -5,7 +5,8 @@ import type { Checker } from '../../src/testing/simulator/checkers/checker.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
-import type { RunResult, SimulateOptions } from '../../src/testing/simulator/simulation.ts';
+import type { RunResult } from '../../src/testing/simulator/run-result.ts';
+import type { SimulateOptions } from '../../src/testing/simulator/simulation.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import { getScenario } from './scenarios/index.ts';
 

@@ -1,7 +1,7 @@
 /** What clients of a run ask for. */
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
-import { PARTITION_NAMES } from '../../src/testing/simulator/simulated-partitions.ts';
+import { PARTITION_NAMES } from '../../src/testing/simulator/cluster/simulated-partitions.ts';
 import type { Random } from '../../src/server/collections/random.ts';
 
 type Drawn = Pick<ClientOperation, 'operation' | 'args'>;

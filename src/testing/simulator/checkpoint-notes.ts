@@ -1,6 +1,6 @@
 import type { CheckpointCut } from '../../server/log/recovered-state.ts';
 import type { Checkpoint } from '../../server/records/checkpoint.ts';
-import type { InstalledCopy } from './site-copies.ts';
+import type { InstalledCopy } from './cluster/site-copies.ts';
 
 /**
  * The notes of the checkers, one for each checkpoint of a site. A site that

@@ -5,7 +5,7 @@ import type {
 import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
-import type { RestorationSteps } from './restored-logs.ts';
+import type { RestorationSteps } from './cluster/restored-logs.ts';
 import type { MachineFactory } from './simulated-site-options.ts';
 
 /**

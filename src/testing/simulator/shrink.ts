@@ -3,11 +3,8 @@
  * what it does not.
  */
 import type { Profile, SimulationOptions } from './options.ts';
-import {
-  simulate,
-  type RunResult,
-  type SimulateOptions,
-} from './simulation.ts';
+import type { RunResult } from './run-result.ts';
+import { simulate, type SimulateOptions } from './simulation.ts';
 
 /** Options to leave out, the most confusing first. */
 const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [

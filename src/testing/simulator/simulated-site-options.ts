@@ -17,7 +17,7 @@ import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
-import type { InstalledCopy } from './site-copies.ts';
+import type { InstalledCopy } from './cluster/site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The part of a submission that a client determines. */

@@ -42,7 +42,7 @@ import { recoverSite } from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
-import type { InstalledCopy, SharedCopy } from './site-copies.ts';
+import type { InstalledCopy, SharedCopy } from './cluster/site-copies.ts';
 import {
   connectLogs,
   countHarmless,

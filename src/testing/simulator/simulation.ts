@@ -28,7 +28,7 @@ import { OracleChecker } from './checkers/oracle.ts';
 import { HealthyPeriods, Timeline } from './timeline.ts';
 import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
-import { History, type ClientOperation } from './history.ts';
+import { History } from './history.ts';
 import { HostileNetwork, type NetworkListener } from './network.ts';
 import {
   drawOptions,
@@ -49,31 +49,21 @@ import {
   type MembershipOutput,
 } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
-import { ClusterEvents, type ClusterContext } from './cluster-events.ts';
-import type { SiteBeginning } from './site-copies.ts';
+import {
+  ClusterEvents,
+  type ClusterContext,
+} from './cluster/cluster-events.ts';
+import type { SiteBeginning } from './cluster/site-copies.ts';
 import { createReplicaLimits, SIMULATED_DEPLOYMENT } from './replica-limits.ts';
 import {
   drawPartitions,
   type SimulatedPartitions,
-} from './simulated-partitions.ts';
+} from './cluster/simulated-partitions.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 import { createCheckers } from './checkers/create-checkers.ts';
+import type { RunResult } from './run-result.ts';
 import { Settlement } from './settlement.ts';
-
-export interface RunResult {
-  readonly seed: number;
-  readonly options: SimulationOptions;
-  /** The first property that did not hold. */
-  readonly violation?: { readonly checker: string; readonly message: string };
-  /**
-   * The number of events of the run by name. A run without events proves
-   * nothing.
-   */
-  readonly coverage: Readonly<Record<string, number>>;
-  /** The operations of the clients with their replies, for checkers outside. */
-  readonly history: readonly ClientOperation[];
-}
 
 const LEADER = 0;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];

@@ -2,8 +2,8 @@
  * Events of a cluster: lost, old or copied directories, joins, retirements and
  * absences, with the actions of operators: they change members and send state.
  */
-import type { MemberChange } from '../../server/records/records.ts';
-import { isCorrectableError } from '../../correctable/errors.ts';
+import type { MemberChange } from '../../../server/records/records.ts';
+import { isCorrectableError } from '../../../correctable/errors.ts';
 import {
   getSavedSite,
   removeWildStamps,
@@ -11,24 +11,24 @@ import {
   type RecoveredState,
   type createSiteFromShared,
   type mergeSharedIntoSite,
-} from '../../server/log/recovered-state.ts';
-import { Random } from '../../server/collections/random.ts';
-import { getStartNumber } from '../../server/records/epoch.ts';
-import type { Origin, Origins } from '../../server/records/origin.ts';
-import type { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteOptions } from '../../server/site/site-options.ts';
+} from '../../../server/log/recovered-state.ts';
+import { Random } from '../../../server/collections/random.ts';
+import { getStartNumber } from '../../../server/records/epoch.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { SiteMachine } from '../../../server/site/site-machine.ts';
+import type { SiteOptions } from '../../../server/site/site-options.ts';
 import {
   recoverSite,
   type RecoveredSite,
-} from '../../server/storage/recovery.ts';
-import { installSite } from '../../server/storage/transfer/install-site.ts';
-import { PropertyViolation } from './checkers/checker.ts';
-import type { SimulatedDisk } from './disk.ts';
-import type { SimulationOptions } from './options.ts';
-import { REPLICA_LIMITS } from './replica-limits.ts';
-import { SENT_BACK } from '../../server/messages/envelope.ts';
-import { SITE_DIRECTORY, type SimulatedSite } from './simulated-site.ts';
-import { EPOCH_MS } from './simulated-clock.ts';
+} from '../../../server/storage/recovery.ts';
+import { installSite } from '../../../server/storage/transfer/install-site.ts';
+import { PropertyViolation } from '../checkers/checker.ts';
+import type { SimulatedDisk } from '../disk.ts';
+import type { SimulationOptions } from '../options.ts';
+import { REPLICA_LIMITS } from '../replica-limits.ts';
+import { SENT_BACK } from '../../../server/messages/envelope.ts';
+import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
+import { EPOCH_MS } from '../simulated-clock.ts';
 import {
   countOperations,
   getAcceptedStart,
@@ -37,7 +37,7 @@ import {
 } from './site-copies.ts';
 import { RestoredLogs, type RestorationSteps } from './restored-logs.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
-import { createTiming, type Timeline } from './timeline.ts';
+import { createTiming, type Timeline } from '../timeline.ts';
 
 export interface ClusterContext {
   readonly options: SimulationOptions;

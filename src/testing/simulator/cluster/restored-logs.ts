@@ -9,39 +9,39 @@ import {
   createGeneration,
   type CheckedLog,
   type SealedSite,
-} from '../../server/cluster/red-log/chosen-copies.ts';
-import { findLosing } from '../../server/cluster/red-log/confirmed-records.ts';
+} from '../../../server/cluster/red-log/chosen-copies.ts';
+import { findLosing } from '../../../server/cluster/red-log/confirmed-records.ts';
 import {
   countShared,
   type LogCopy,
-} from '../../server/cluster/red-log/log-copy.ts';
+} from '../../../server/cluster/red-log/log-copy.ts';
 import {
   findNamedEntries,
   mergeNamedEntries,
   type NamedEntries,
-} from '../../server/cluster/red-log/named-entries.ts';
+} from '../../../server/cluster/red-log/named-entries.ts';
 import {
   getBegins,
   getLogs,
   type GenerationLog,
   type RedGeneration,
-} from '../../server/cluster/red-log/red-generation.ts';
-import type { Random } from '../../server/collections/random.ts';
+} from '../../../server/cluster/red-log/red-generation.ts';
+import type { Random } from '../../../server/collections/random.ts';
 import {
   getRecoveredRed,
   type KeptRed,
-} from '../../server/log/recovered-state.ts';
-import type { Origin } from '../../server/records/origin.ts';
+} from '../../../server/log/recovered-state.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import type {
   LogOpening,
   RedLogPlace,
   SiteOptions,
-} from '../../server/site/site-options.ts';
-import { recoverSite } from '../../server/storage/recovery.ts';
-import type { SimulationOptions } from './options.ts';
-import { SITE_DIRECTORY, type SimulatedSite } from './simulated-site.ts';
+} from '../../../server/site/site-options.ts';
+import { recoverSite } from '../../../server/storage/recovery.ts';
+import type { SimulationOptions } from '../options.ts';
+import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
-import type { Timeline } from './timeline.ts';
+import type { Timeline } from '../timeline.ts';
 
 /** The steps of a restoration. A run with a planted fault replaces some. */
 export interface RestorationSteps {

@@ -2,20 +2,20 @@
  * The partitions of a run: how many there are, and who leads and confirms the
  * red log of each.
  */
-import { Random } from '../../server/collections/random.ts';
-import type { Origin, Origins } from '../../server/records/origin.ts';
+import { Random } from '../../../server/collections/random.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import {
   createPartitions,
   type Partitions,
-} from '../../server/service/partitions.ts';
-import type { Service } from '../../server/service/service.ts';
+} from '../../../server/service/partitions.ts';
+import type { Service } from '../../../server/service/service.ts';
 import type {
   RedLogPlace,
   SiteOptions,
-} from '../../server/site/site-options.ts';
-import { isRed, type AnyOperation } from './checkers/checker.ts';
-import type { SimulationOptions } from './options.ts';
-import { createOrigins } from './replica-limits.ts';
+} from '../../../server/site/site-options.ts';
+import { isRed, type AnyOperation } from '../checkers/checker.ts';
+import type { SimulationOptions } from '../options.ts';
+import { createOrigins } from '../replica-limits.ts';
 
 /** The names of the partitions beside `main` that a run may have. */
 export const PARTITION_NAMES = ['p1', 'p2', 'p3'] as const;

@@ -2,9 +2,9 @@
 import {
   getSavedSite,
   type RecoveredState,
-} from '../../server/log/recovered-state.ts';
-import type { Checkpoint } from '../../server/records/checkpoint.ts';
-import type { Origin } from '../../server/records/origin.ts';
+} from '../../../server/log/recovered-state.ts';
+import type { Checkpoint } from '../../../server/records/checkpoint.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 
 /**
  * The state that a site shares with all others, and the notes of the checkers
