@@ -39,7 +39,7 @@ const total = contract.total({});
 
 /** Asks a site; `variant` stands for the operation and its arguments. */
 function ask(sites: Sites, site: number, operation = add as { name: string; args: unknown }, variant = 1): Outcome {
-  return sites.ask(site, operation, { id: formatKeyedOperationId('k', variant), home: H, hop: 1 });
+  return sites.ask(site, operation, { id: formatKeyedOperationId('k', variant), home: H, hop: 1, hasMoved: false });
 }
 
 function totals(sites: Sites): unknown[] {
@@ -101,7 +101,12 @@ describe('idempotency keys', () => {
     sites.sync(T);
     const sessionVector = [...(sites.machines[T]?.replica.state.stable ?? [])];
     const outcomes = [1, 2].map((variant) =>
-      sites.ask(H, add, { id: formatKeyedOperationId('k', variant), home: H, hop: 1 }, { sessionVector }),
+      sites.ask(
+        H,
+        add,
+        { id: formatKeyedOperationId('k', variant), home: H, hop: 1, hasMoved: false },
+        { sessionVector },
+      ),
     );
     expect(totals(sites)).toEqual([6, 6, 6]);
     expect(values(outcomes)).toEqual([1, 'INVALID_ARGUMENT']);
@@ -124,7 +129,7 @@ describe('idempotency keys', () => {
     sites.submit(H, contract.add({ amount: 20 }));
     sites.pass(50);
     const take = contract.take({ amount: 5 });
-    const named = { id: formatKeyedOperationId('k', 1), home: T, hop: 1 };
+    const named = { id: formatKeyedOperationId('k', 1), home: T, hop: 1, hasMoved: false };
     const rivals = [sites.submit(H, take), sites.ask(T, take, named)];
     sites.pass(50);
     const again = sites.ask(S, take, named);
@@ -136,7 +141,12 @@ describe('idempotency keys', () => {
   test('a session that is behind → nothing is kept under the key, and a retry executes', () => {
     const sites = new Sites(service);
     const sessionVector = [0, 0, 0, 1_000];
-    const behind = sites.ask(H, add, { id: formatKeyedOperationId('k', 1), home: H, hop: 1 }, { sessionVector });
+    const behind = sites.ask(
+      H,
+      add,
+      { id: formatKeyedOperationId('k', 1), home: H, hop: 1, hasMoved: false },
+      { sessionVector },
+    );
     sites.pass(200);
     expect(behind.code).toBe('REPLICA_BEHIND');
     const again = ask(sites, H);
@@ -152,7 +162,12 @@ describe('idempotency keys', () => {
       const variants = [contract.add({ amount: 5 }), contract.order({ amount: 7 }), contract.take({ amount: -9 })];
       const requested: { readonly variant: number; readonly outcome: Outcome }[] = [];
       const requestAt = (site: number, variant = random(4) > 0 ? seed % 3 : random(3)): void => {
-        const identity = { id: formatKeyedOperationId('k', variant + 1), home: seed % 2 === 0 ? H : T, hop: 1 };
+        const identity = {
+          id: formatKeyedOperationId('k', variant + 1),
+          home: seed % 2 === 0 ? H : T,
+          hop: 1,
+          hasMoved: false,
+        };
         if (sites.machines[site] === undefined) sites.start(site);
         requested.push({ variant, outcome: sites.ask(site, variants[variant]!, identity) });
       };
