@@ -14,8 +14,8 @@ const REFRESH_EVERY_MS = 500;
 /** The pause between two steps of a user who works on its own. */
 const PAUSE_MS = 700;
 const RECONNECT_MS_MAX = 1_000;
-/** When the row of an action between the regions is held: more than one way between them, and less than two. */
-const HELD_AFTER_MS = 75;
+/** How often the page asks whether the row of an action between the regions is held. */
+const POLL_MS = 5;
 
 export type Phase = 'connecting' | 'ready' | 'in flight' | 'failed';
 
@@ -87,7 +87,7 @@ export class PageState {
     this.#isMeeting = true;
     const { followed } = this;
     const far = this.#desk('eu').toggle(followed);
-    await pause(HELD_AFTER_MS);
+    await untilHeld('us', far);
     await Promise.all([far, this.#desk('us').toggle(followed)]);
     this.#isMeeting = false;
     this.#onChange();
@@ -153,6 +153,18 @@ export class PageState {
       },
     });
     return createClient(binding);
+  }
+}
+
+/** Waits until a row of the region is held, or until the action has ended. */
+async function untilHeld(region: Region, action: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  action.then(end, end);
+  while (!isOver) {
+    const counts = await readLogCounts('metrics');
+    if (counts[region].standing > 0) return;
+    await pause(POLL_MS);
   }
 }
 
