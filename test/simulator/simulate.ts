@@ -6,7 +6,7 @@ import type { Profile, SimulationOptions } from '../../src/testing/simulator/opt
 import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult } from '../../src/testing/simulator/run-result.ts';
-import type { SimulateOptions } from '../../src/testing/simulator/simulation.ts';
+import type { SimulateOptions } from '../../src/testing/simulator/run-replacements.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import { getScenario } from './scenarios/index.ts';
 

@@ -158,13 +158,14 @@ export class PageState {
 
 /** Waits until a row of the region is held, or until the action has ended. */
 async function untilHeld(region: Region, action: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const end = (): void => void (isOver = true);
-  action.then(end, end);
-  while (!isOver) {
+  const isOver = action.then(
+    () => true,
+    () => true,
+  );
+  for (;;) {
     const counts = await readLogCounts('metrics');
     if (counts[region].standing > 0) return;
-    await pause(POLL_MS);
+    if ((await Promise.race([isOver, pause(POLL_MS)])) === true) return;
   }
 }
 

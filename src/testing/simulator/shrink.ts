@@ -4,7 +4,8 @@
  */
 import type { Profile, SimulationOptions } from './options.ts';
 import type { RunResult } from './run-result.ts';
-import { simulate, type SimulateOptions } from './simulation.ts';
+import type { SimulateOptions } from './run-replacements.ts';
+import { simulate } from './simulation.ts';
 
 /** Options to leave out, the most confusing first. */
 const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [

@@ -38,7 +38,7 @@ import {
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
-import type { RunReplacements } from './run-replacements.ts';
+import type { RunReplacements, SimulateOptions } from './run-replacements.ts';
 import {
   SimulatedClient,
   type SimulatedClientOptions,
@@ -516,18 +516,6 @@ export class Simulation {
       ...(violation === undefined ? {} : { violation }),
     };
   }
-}
-
-export interface SimulateOptions {
-  /**
-   * The scenario of the run. A function creates it from the options of the run.
-   */
-  readonly scenario:
-    | Scenario
-    | ((options: SimulationOptions, seed: number) => Scenario);
-  /** Replace the options that the profile draws. */
-  readonly overrides?: Partial<SimulationOptions> | undefined;
-  readonly replacements?: RunReplacements | undefined;
 }
 
 export function simulate(
