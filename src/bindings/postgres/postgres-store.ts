@@ -162,7 +162,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
           ongoing.end(written);
           return toWrite(plan, written);
         }
-        // A caller that leaves from now on is told that nothing was taken.
+        // A caller that leaves during the wait is told that nothing was taken.
         call.markUnsent();
         await ongoing.waitForTurn();
       }

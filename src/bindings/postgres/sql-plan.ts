@@ -49,7 +49,7 @@ export interface SqlOperation {
   readonly enter?: NonNullable<ReplicaStore['enter']> | undefined;
   /** Returns what to read for the preliminary view of a write. */
   readonly preview?: ((operation: Operation) => PreviewPlan) | undefined;
-  /** Called when a write begins. Default: `plan` is all that there is to it */
+  /** Called when a write begins. Default: the write is sent once, by `plan` */
   readonly beginWrite?: ((operation: Operation) => OngoingWrite) | undefined;
 }
 

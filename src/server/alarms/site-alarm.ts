@@ -187,8 +187,9 @@ export interface SiteAlarm {
      */
     | 'rows-held'
     /**
-     * Fewer than three voters of a partition are left, since a site was
-     * retired. Raised once for each partition, until there are three again.
+     * A site was retired, and fewer than three of the voters of a partition are
+     * left, or one of two. Raised once for each partition, until there are
+     * enough again.
      */
     | 'few-voters';
   /** The site that raised the alarm. */

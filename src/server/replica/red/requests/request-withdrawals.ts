@@ -51,29 +51,43 @@ export class RequestWithdrawals {
     // The last first: an operation must not go on because one before it ended.
     for (const request of all.toReversed())
       if (request.waiters.length > 0 && blocked.has(request))
-        this.#endOne(request, endsProposed, partition);
+        this.#endBlockedRequest(request, endsProposed, partition);
   }
 
-  /** A global is given up as long as nothing of it was proposed. */
-  #endOne(request: RedRequest, endsProposed: boolean, partition: number): void {
-    const { isProposed, record } = request;
-    if (!isProposed) this.drop(request, partition);
-    else if (record?.kind === 'operation' && isGlobal(record)) {
-      if (this.#parts.globals?.withdraw(record) === true)
-        this.drop(request, partition);
-      else if (endsProposed) this.replyAllLeft(request, partition);
-    } else if (endsProposed) this.withdraw(request);
+  #endBlockedRequest(
+    request: RedRequest,
+    endsProposed: boolean,
+    partition: number,
+  ): void {
+    const isDropped = this.#dropIfUnproposed(request, partition);
+    if (!isDropped && endsProposed) this.withdraw(request, partition);
   }
 
-  /** Drops a request, or requests its last record back if it was proposed. */
-  withdraw(request: RedRequest): void {
+  /**
+   * Drops a request, or requests its last record back if it was proposed.
+   *
+   * @param awaited the partition whose red log it has waited for
+   */
+  withdraw(request: RedRequest, awaited = request.partition): void {
+    if (this.#dropIfUnproposed(request, awaited)) return;
+    const { record } = request;
+    if (record === undefined) return;
+    // Other sites may finish a global by its holds.
+    const isFinishedByOthers = record.kind === 'operation' && isGlobal(record);
+    if (isFinishedByOthers) this.replyAllLeft(request, awaited);
+    else this.#core.emit({ kind: 'withdraw', record });
+  }
+
+  /** Returns whether nothing of the request was proposed, so that it is dropped. */
+  #dropIfUnproposed(request: RedRequest, awaited: number): boolean {
     const { isProposed, record } = request;
-    if (!isProposed) this.drop(request);
-    else if (record?.kind === 'operation' && isGlobal(record)) {
-      if (this.#parts.globals?.withdraw(record) === true) this.drop(request);
-      else this.replyAllLeft(request);
-    } else if (record !== undefined)
-      this.#core.emit({ kind: 'withdraw', record });
+    const isUnproposed =
+      !isProposed ||
+      (record?.kind === 'operation' &&
+        isGlobal(record) &&
+        this.#parts.globals?.withdraw(record) === true);
+    if (isUnproposed) this.drop(request, awaited);
+    return isUnproposed;
   }
 
   /**
