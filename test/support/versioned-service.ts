@@ -9,9 +9,9 @@ const operations = {
   /** Blue: records a purchase. */
   buy: { access: 'write', args: item, result: z.null() },
   count: { access: 'read', args: z.object({}), result: z.int() },
-  note: { access: 'write', args: item, result: z.null() },
+  note: { access: 'write', partitionBy: 'id', args: item, result: z.null() },
   mark: { access: 'write', args: item, result: z.null() },
-  quote: { access: 'write', args: item, result: z.string() },
+  quote: { access: 'write', partitionBy: 'id', args: item, result: z.string() },
   /** Red: returns the place in the order of all items that were taken. */
   take: { access: 'write', args: item, result: z.int() },
   /** How often each item was bought or taken. */
@@ -35,7 +35,7 @@ export const contractV2 = defineContract('shop', {
 /** The first version. */
 export function shopV1() {
   return defineService(contractV1, {
-    tables: { sales: table(sales), turns },
+    tables: { sales: table(sales, { partition: 'key' }), turns },
     shadowOperations: (tables) => ({
       sell: blue((a: { id: string }) => [tables.sales.row(a.id).sold.add(1)]),
       write: red((a: { id: string }) => [tables.sales.row(a.id).note.write('n')]),
@@ -62,7 +62,11 @@ export function shopV1() {
 /** A table, a field and two operations more. Three old operations do something new. */
 export function shopV2() {
   return defineService(contractV2, {
-    tables: { sales: table({ ...sales, stars: counter() }), turns, tags: table({ text: register<string>() }) },
+    tables: {
+      sales: table({ ...sales, stars: counter() }, { partition: 'key' }),
+      turns,
+      tags: table({ text: register<string>() }),
+    },
     shadowOperations: (tables) => ({
       sell: blue((a: { id: string }) => [tables.sales.row(a.id).sold.add(1)]),
       write: red((a: { id: string }) => [tables.sales.row(a.id).note.write('n')]),

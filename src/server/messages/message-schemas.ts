@@ -264,12 +264,15 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
     { partition: ordinalNumber },
   ),
   member: memberRecord,
-  activate: record({
-    kind: word,
-    id: operationNameSchema,
-    site: siteOrigin,
-    version: record({ rules: ordinalNumber, service: serviceVersion }),
-  }),
+  activate: record(
+    {
+      kind: word,
+      id: operationNameSchema,
+      site: siteOrigin,
+      version: record({ rules: ordinalNumber, service: serviceVersion }),
+    },
+    { partition: ordinalNumber, place: count },
+  ),
 };
 
 const redRecord = oneOfKinds(RED_RECORD_SCHEMAS);

@@ -87,6 +87,11 @@ export interface SavedRedPath {
   readonly certifier: unknown;
   /** The last copy of the members that the log has. Absent before the first. */
   readonly members?: SavedMembers;
+  /**
+   * The place in `main` of the last activation of which the log has a copy.
+   * Absent before the first.
+   */
+  readonly activatedPlace?: number;
 }
 
 /** Returns what a checkpoint has of the red log of a partition. */
@@ -101,6 +106,12 @@ export function getSavedRed(
 export interface SavedMembers {
   readonly place: number;
   readonly origins: readonly SavedOrigin[];
+}
+
+/** The version that `main` has activated last, and the place of its record. */
+export interface SavedActivation {
+  readonly version: DeploymentVersion;
+  readonly place: number;
 }
 
 /** A global that has committed, until its holds have ended. */
@@ -135,6 +146,11 @@ export interface SharedState {
   readonly membersPlace?: number;
   /** The version in force. It is not saved if all sites are in one process. */
   readonly inForce?: DeploymentVersion;
+  /**
+   * What `main` has activated last. It is saved only if there are several red
+   * logs. It may not be in force yet.
+   */
+  readonly activated?: SavedActivation;
   readonly stable: Vector;
   /**
    * By ordinal: the number of operations of the stream that are in the rows.

@@ -303,14 +303,19 @@ export interface MembersCopyRecord {
 export type MemberRecord = ChangeRecord | AckRecord | MembersCopyRecord;
 
 /**
- * A version is in force from this place of the red log on, since all sites run
- * it.
+ * A version is activated, since all sites run it. With one red log it is in
+ * force from this place on. With several logs `main` has the record, and each
+ * other log a copy of it: it is in force once all of them have it.
  */
 export interface ActivateRecord {
   readonly kind: 'activate';
   readonly id: OperationId;
   readonly site: Origin;
   readonly version: DeploymentVersion;
+  /** Of a copy: the ordinal of the partition whose log has it. */
+  readonly partition?: number;
+  /** Of a copy: the place of the record in `main`, from 1 on. */
+  readonly place?: number;
 }
 
 export type RedRecord =
@@ -328,7 +333,6 @@ export type RedRecord =
  * about the deployment are in `main`.
  */
 export function getPartition(record: RedRecord): number {
-  if (record.kind === 'activate') return 0;
   if (record.kind === 'member')
     return record.action === 'copy' ? record.partition : 0;
   return record.partition ?? 0;

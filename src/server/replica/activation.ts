@@ -1,5 +1,5 @@
 /**
- * The version that is in force: a function of the red log's prefix
+ * The version that is in force: a function of the prefixes of the red logs
  * (docs/spec/cluster.md). A site may run a newer version of the service. It
  * takes from other sites at once what that adds, and does such things itself
  * only once the version is in force.
@@ -14,12 +14,15 @@ import type { Effect } from '../records/effect.ts';
 import { NeedsNewerVersionError } from '../records/failures.ts';
 import { markInternal } from '../records/internal-errors.ts';
 import { formatOperationId } from '../records/operation-id.ts';
-import type {
-  ActivateRecord,
-  OperationId,
-  RedRecord,
-  LocalEntry,
+import type { SavedActivation } from '../records/checkpoint.ts';
+import {
+  getPartition,
+  type ActivateRecord,
+  type OperationId,
+  type RedRecord,
+  type LocalEntry,
 } from '../records/records.ts';
+import { LogCopies } from './log-copies.ts';
 import type { ReplicaCore, RunningVersion } from './core/replica-port.ts';
 import type { RecoveredState } from '../log/recovered-state.ts';
 import { describeEffectsProblem } from '../messages/validate-content.ts';
@@ -33,7 +36,18 @@ export class Activation {
    * The prefix of this start's records. No other start names records like it.
    */
   readonly #client: string;
+  readonly #copies: LogCopies;
   #inForce: DeploymentVersion | undefined;
+  /** What `main` has activated last, and whether it is in force. */
+  #activated: SavedActivation | undefined;
+  #isPending = false;
+  /**
+   * The partitions whose last record of a version the own log does not prove to
+   * count.
+   */
+  readonly #unproven = new Set<number>();
+  /** Own records that `main` has, and whose version is not in force yet. */
+  readonly #awaiting: OperationId[] = [];
   /**
    * The version that this site uses: the one in force, as far as the own log
    * proves it.
@@ -43,8 +57,14 @@ export class Activation {
   #isAll = true;
   #proposed = 0;
 
-  constructor(core: ReplicaCore, startName: string) {
+  /** @param getCopiedPlace the place of the last copy that a red log has here */
+  constructor(
+    core: ReplicaCore,
+    getCopiedPlace: (partition: number) => number,
+    startName: string,
+  ) {
     this.#core = core;
+    this.#copies = new LogCopies(core, getCopiedPlace);
     this.#running = core.options.version;
     this.#client = `${startName}.version`;
     this.load(this.#running?.founding);
@@ -58,24 +78,32 @@ export class Activation {
     return this.#inForce;
   }
 
+  /** What `main` has activated last. It may not be in force yet. */
+  get activated(): SavedActivation | undefined {
+    return this.#activated;
+  }
+
   /**
    * Proposes that the version of this site comes into force. Returns the name
    * of the record, under which its outcome is reported.
    */
   propose(): OperationId {
     const { own } = this.#running as RunningVersion;
-    this.#proposed += 1;
-    const id = formatOperationId(this.#client, this.#proposed);
-    this.#core.emit({
-      kind: 'propose',
-      record: {
-        kind: 'activate',
-        id,
-        site: this.#core.options.site,
-        version: own,
-      },
-    });
-    return id;
+    const record = this.#createRecord(own);
+    this.#core.emit({ kind: 'propose', record });
+    return record.id;
+  }
+
+  /** Appends what red logs lack of the activation, if this site has to. */
+  copyToLogs(): void {
+    const activated = this.#activated;
+    if (activated === undefined) return;
+    const { version, place } = activated;
+    this.#copies.propose(place, (partition) => ({
+      ...this.#createRecord(version),
+      partition,
+      place,
+    }));
   }
 
   /**
@@ -91,42 +119,81 @@ export class Activation {
   }
 
   /**
-   * Takes a record without a problem.
+   * Takes a record without a problem. With several red logs, the version is in
+   * force once each of them has it: a log without it would have records that a
+   * site with an older version takes before it knows that it has to stop.
    *
+   * @param place its number in the log, from 1 on
    * @param isProven whether the own log proves that the record counts
    */
-  deliver({ id, site, version }: ActivateRecord, isProven: boolean): void {
-    if (
-      this.#inForce === undefined ||
-      !this.#core.options.origins.isMember(site)
-    )
-      return;
+  deliver(record: ActivateRecord, place: number, isProven: boolean): void {
+    if (this.#inForce === undefined) return;
+    const partition = getPartition(record);
+    if (isProven) this.#unproven.delete(partition);
+    else this.#unproven.add(partition);
+    if (record.place === undefined) this.#onActivated(record, place);
+    this.#beginIfDelivered();
+  }
+
+  #onActivated({ id, site, version }: ActivateRecord, place: number): void {
+    const { options } = this.#core;
+    if (!options.origins.isMember(site)) return;
     // The result follows from the log, so it is the same at all sites.
-    const lost = findLostPart(this.#inForce, version);
-    if (lost === undefined) this.#inForce = version;
-    // Otherwise a start after a crash might not know that the record counts,
-    // and would refuse operations that were done here.
-    if (lost === undefined && isProven) this.#begin(version);
-    else if (lost === undefined)
-      this.#core.store(
-        { kind: 'delivered', redDelivered: this.#core.redDelivered },
-        () => this.#begin(this.#inForce),
-      );
-    const problem =
-      lost && `another version was activated meanwhile, which needs ${lost}`;
-    if (site === this.#core.options.site)
+    const last = this.#activated?.version ?? this.#inForce;
+    const lost = last && findLostPart(last, version);
+    const isOwn = site === options.site;
+    if (lost === undefined) {
+      this.#activated = { version, place };
+      this.#isPending = true;
+      if (isOwn) this.#awaiting.push(id);
+    } else if (isOwn) {
+      const problem = `another version was activated meanwhile, which needs ${lost}`;
       this.#core.emit({ kind: 'changed', id, origin: site, problem });
+    }
+  }
+
+  #beginIfDelivered(): void {
+    const activated = this.#activated;
+    if (activated === undefined || !this.#isPending) return;
+    if (!this.#copies.areDelivered(activated.place)) return;
+    this.#isPending = false;
+    this.#inForce = activated.version;
+    // Otherwise a start after a crash might not know that the records count,
+    // and would refuse operations that were done here.
+    if (this.#unproven.size === 0) this.#begin(activated.version);
+    else this.#beginOnceProven();
+    const { site } = this.#core.options;
+    for (const id of this.#awaiting.splice(0))
+      this.#core.emit({
+        kind: 'changed',
+        id,
+        origin: site,
+        problem: undefined,
+      });
+  }
+
+  #beginOnceProven(): void {
+    this.#core.store(
+      { kind: 'delivered', redDelivered: this.#core.redDelivered },
+      () => this.#begin(this.#inForce),
+    );
   }
 
   /**
    * @throws NeedsNewerVersionError if the site lacks a part of the version in
-   * force
+   * force, or of the one that is activated
    */
-  load(saved: DeploymentVersion | undefined): void {
-    if (this.#running === undefined || saved === undefined) return;
-    const problem = describeLost(saved, this.#running.own);
+  load(
+    inForce: DeploymentVersion | undefined,
+    activated?: SavedActivation,
+  ): void {
+    if (this.#running === undefined || inForce === undefined) return;
+    const needed = activated?.version ?? inForce;
+    const problem = describeLost(needed, this.#running.own);
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
-    this.#begin(saved);
+    this.#begin(inForce);
+    this.#activated = activated;
+    this.#isPending = !isSameVersion(needed, inForce);
   }
 
   /** Returns why an operation is not taken here yet, if so. */
@@ -168,6 +235,13 @@ export class Activation {
         ),
       );
   };
+
+  #createRecord(version: DeploymentVersion): ActivateRecord {
+    this.#proposed += 1;
+    const id = formatOperationId(this.#client, this.#proposed);
+    const { site } = this.#core.options;
+    return { kind: 'activate', id, site, version };
+  }
 
   #begin(version: DeploymentVersion | undefined): void {
     this.#inForce = version;

@@ -13,8 +13,8 @@ import type {
   OperationId,
 } from '../records/records.ts';
 import type { BluePath } from './causal/blue-path.ts';
-import { isActingFor } from './core/acting-site.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
+import { LogCopies } from './log-copies.ts';
 import type { SavedChange } from '../records/checkpoint.ts';
 import { formatOperationId } from '../records/operation-id.ts';
 import {
@@ -51,7 +51,7 @@ export interface MembershipPort {
   /** Called when the table of origins has changed. */
   onMembersChanged(): void;
   /** Returns up to which place of `main` a red log has the members here. */
-  getMembersPlace(partition: number): number;
+  readonly getMembersPlace: (partition: number) => number;
 }
 
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
@@ -73,8 +73,7 @@ export class Membership {
   #proposed = 0;
   /** The place of the record that has changed the table of origins last. */
   #place = 0;
-  /** By partition: the place up to which this start has proposed copies. */
-  readonly #copied: number[] = [];
+  readonly #copies: LogCopies;
 
   constructor(
     core: ReplicaCore,
@@ -86,6 +85,7 @@ export class Membership {
     this.#blue = blue;
     this.#port = port;
     this.#client = `${startName}.member`;
+    this.#copies = new LogCopies(core, port.getMembersPlace);
   }
 
   /**
@@ -122,33 +122,17 @@ export class Membership {
     return this.#place;
   }
 
-  /**
-   * Appends what red logs lack of the members, if this site has to. A start
-   * does so once more: the log may have been restored without its end.
-   */
+  /** Appends what red logs lack of the members, if this site has to. */
   copyToLogs(): void {
-    // Most deployments have one red log, and this runs after each input.
-    if (this.#place === 0 || this.#origins.logs.length === 1) return;
-    const { options } = this.#core;
-    for (const partition of this.#otherLogs)
-      if (isActingFor(options, partition)) this.#copyTo(partition);
-  }
-
-  #copyTo(partition: number): void {
-    const place = this.#place;
-    const known = this.#port.getMembersPlace(partition);
-    if (place <= Math.max(known, this.#copied[partition] ?? 0)) return;
-    this.#copied[partition] = place;
-    const record = {
+    this.#copies.propose(this.#place, (partition) => ({
       kind: 'member',
       action: 'copy',
       id: this.#nextId(),
       site: this.#core.options.site,
       partition,
-      place,
+      place: this.#place,
       origins: this.#origins.save(),
-    } as const;
-    this.#core.emit({ kind: 'propose', record });
+    }));
   }
 
   /** Whether this site takes updates. */
@@ -220,7 +204,7 @@ export class Membership {
     }
     // Otherwise a record of the closed site might count in another red log
     // after the end of its stream has been fixed.
-    if (!this.#isInAllLogs(change.place)) return;
+    if (!this.#copies.areDelivered(change.place)) return;
     change.ownLength = undefined;
     const held = change.closing.map((origin) => {
       const { sequence, stamp } = blue.getHeld(origin);
@@ -256,18 +240,6 @@ export class Membership {
       ]),
     );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
-  }
-
-  /** Whether each red log has the members up to this place of `main` here. */
-  #isInAllLogs(place: number): boolean {
-    return this.#otherLogs.every(
-      (partition) => this.#port.getMembersPlace(partition) >= place,
-    );
-  }
-
-  /** The ordinals of the partitions beside `main`. */
-  get #otherLogs(): readonly number[] {
-    return [...this.#origins.logs.keys()].slice(1);
   }
 
   get #origins(): ReplicaCore['options']['origins'] {

@@ -82,7 +82,7 @@ export function saveReplica(
   const { state, clock, blue, red, membership, activation } = replica;
   const streams = blue.save();
   const change = membership.save();
-  const { inForce } = activation;
+  const { inForce, activated } = activation;
   const unsent = blue.streams.saveUnsent();
   return {
     shared: {
@@ -90,6 +90,7 @@ export function saveReplica(
       ...(change && { change }),
       ...(red.orders.length > 1 && { membersPlace: membership.place }),
       ...(inForce && { inForce }),
+      ...(red.orders.length > 1 && activated && { activated }),
       stable: [...state.stable],
       applied: streams.map(({ synced, waiting }) => synced - waiting.length),
       digests: streams.map(({ digest }) => digest),
@@ -137,7 +138,7 @@ function loadCheckpoint(
   retained: readonly LoggedOperation[],
 ): void {
   replica.membership.load(shared.change, shared.membersPlace);
-  replica.activation.load(shared.inForce);
+  replica.activation.load(shared.inForce, shared.activated);
   for (const [name, section] of Object.entries(replica.sections))
     section.restore(sections[name] ?? new Map());
   replica.state.loadStable(shared.stable);

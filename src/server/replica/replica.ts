@@ -121,7 +121,11 @@ export class Replica implements ReplicaCore, SavedParts {
     );
     this.nowMs = nowMs;
     this.wallMs = wallMs;
-    this.activation = new Activation(this, this.name);
+    this.activation = new Activation(
+      this,
+      (partition) => this.red.orders[partition]?.activatedPlace ?? 0,
+      this.name,
+    );
     this.state = this.createState();
     this.coverage = this.createCoverage();
     this.#quarantine = new ClockQuarantine(options);
@@ -279,7 +283,7 @@ export class Replica implements ReplicaCore, SavedParts {
     if (record.kind === 'member')
       this.membership.deliver(record, place, isProven);
     else if (record.kind === 'activate')
-      this.activation.deliver(record, isProven);
+      this.activation.deliver(record, place, isProven);
   }
 
   /** The site advances the time before this. */
@@ -523,6 +527,7 @@ export class Replica implements ReplicaCore, SavedParts {
     this.#lostRights?.report();
     this.#watermarks.writeIfDue();
     this.membership.copyToLogs();
+    this.activation.copyToLogs();
     this.membership.confirmDurable();
     while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)
       this.#start(this.#earlySubmissions.shift() as Submission);

@@ -77,6 +77,7 @@ describe('envelopes', () => {
       'log.propose 2a1641790d6c',
       'log.propose 32dc87fa4306',
       'log.propose b7467c203789',
+      'log.propose 89ea51415989',
       'node.hello 97b0abc11072',
       'node.fork a1fde10a9471',
       'node.known 29cb127cfb18',

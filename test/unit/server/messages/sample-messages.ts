@@ -149,6 +149,7 @@ export const MESSAGES: readonly Message[] = [
     sequence: 6,
     record: RED_RECORDS.activate,
   },
+  { kind: 'log.propose', epoch: 1, sequence: 7, record: { ...RED_RECORDS.activate, partition: 1, place: 9 } as never },
   {
     kind: 'node.hello',
     directory: 'd1',

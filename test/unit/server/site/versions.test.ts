@@ -2,52 +2,11 @@
 // @rule CLU-U2, CLU-U4, CLU-U6
 import { expect, test } from 'vitest';
 import { RULES_VERSION, type DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
-import { describeService } from '../../../../src/server/service/describe-service.ts';
-import type { Service } from '../../../../src/server/service/service.ts';
 import { findStoredProblem } from '../../../../src/server/replica/activation.ts';
 import { createSiteFromShared, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
-import { MemberWorld } from '../../../support/member-world.ts';
-import { shopV1, shopV2 } from '../../../support/versioned-service.ts';
+import { running, V1, V2, versionOf, VersionWorld } from '../../../support/version-world.ts';
 
 const SITES = [0, 1, 2] as const;
-const [V1, V2] = [shopV1(), shopV2()] as unknown as readonly [Service, Service];
-
-function versionOf(service: Service, rules = RULES_VERSION): DeploymentVersion {
-  return { rules, service: describeService(service) };
-}
-
-/** How the next starts run. */
-function running(service: Service, rules = RULES_VERSION): { service: Service; version: object } {
-  return { service, version: { own: versionOf(service, rules), founding: versionOf(V1) } };
-}
-
-class VersionWorld extends MemberWorld {
-  constructor(siteCount = 3) {
-    super({ service: V2, siteCount, version: running(V2).version as never });
-    this.restart([...Array(siteCount).keys()], V1);
-  }
-
-  /** Starts sites again, with another version of the service or of the rules. */
-  restart(sites: readonly number[], service: Service, rules?: number): void {
-    for (const site of sites) {
-      this.sync(site);
-      this.crash(site);
-      this.options = running(service, rules) as never;
-      this.start(site);
-    }
-    this.pass(50);
-  }
-
-  inForceAt(site: number): string | undefined {
-    return this.machine(site).replica.activation.inForce?.service.hash;
-  }
-
-  problems(): string[] {
-    return this.memberOutputs.flatMap(([, output]) =>
-      output.kind === 'changed' && output.problem !== undefined ? [output.problem] : [],
-    );
-  }
-}
 
 const buy = (id: string) => ({ name: 'buy', args: { id } });
 const tag = (id: string) => ({ name: 'tag', args: { id, text: 'new' } });

@@ -15,6 +15,7 @@ import { getClient } from '../../../records/operation-id.ts';
 import { RED, type Origin, type Origins } from '../../../records/origin.ts';
 import {
   getPartition,
+  type ActivateRecord,
   type MemberRecord,
   type OpeningRecord,
   type OperationId,
@@ -67,6 +68,7 @@ export class RedOrder {
   readonly #origins: Origins;
   readonly #state: SiteState;
   #copied: SavedMembers | undefined;
+  #activatedPlace = 0;
   /**
    * A record passes the gate once its blue dependencies, and those in other
    * logs, are visible here, so that no snapshot lacks them.
@@ -111,6 +113,14 @@ export class RedOrder {
     return this.#copied?.place ?? 0;
   }
 
+  /**
+   * The place in `main` of the last activation of which this log has a copy. It
+   * is 0 before the first one.
+   */
+  get activatedPlace(): number {
+    return this.#activatedPlace;
+  }
+
   /** Records that were taken from the log, from its beginning. */
   get deliveredCount(): number {
     return this.#deliveredCount;
@@ -147,11 +157,14 @@ export class RedOrder {
       gate: this.#gate.slice(),
       certifier: this.certifier.save(),
       ...(this.#copied && { members: this.#copied }),
+      ...(this.#activatedPlace > 0 && { activatedPlace: this.#activatedPlace }),
     };
   }
 
-  load({ deliveredCount, gate, certifier, members }: SavedRedPath): void {
+  load(saved: SavedRedPath): void {
+    const { deliveredCount, gate, certifier, members, activatedPlace } = saved;
     if (members !== undefined) this.#setMembers(members);
+    this.#activatedPlace = activatedPlace ?? 0;
     this.#deliveredCount = deliveredCount;
     for (const item of gate) this.#gate.push(item);
     this.certifier.load(certifier);
@@ -160,7 +173,7 @@ export class RedOrder {
   deliver(record: RedRecord): void {
     this.#deliveredCount += 1;
     // These count at once, whatever waits at the gate.
-    if (record.kind === 'activate') return;
+    if (record.kind === 'activate') return this.#deliverActivation(record);
     if (record.kind === 'member') return this.#deliverMembers(record);
 
     const decision = this.isVoid(record)
@@ -177,6 +190,12 @@ export class RedOrder {
     if (record.action !== 'copy' || record.partition !== this.partition) return;
     if (record.place <= this.membersPlace) return;
     this.#setMembers({ place: record.place, origins: record.origins });
+  }
+
+  /** The record in `main` is no copy: it has no place. */
+  #deliverActivation({ partition, place = 0 }: ActivateRecord): void {
+    if (partition === this.partition && place > this.#activatedPlace)
+      this.#activatedPlace = place;
   }
 
   #setMembers(members: SavedMembers): void {

@@ -1,0 +1,61 @@
+/**
+ * Copies of what `main` has decided about the deployment, for the other red
+ * logs. Each copy has the place of the decision in `main`. A log without a copy
+ * would have records behind which its readers do not know of the decision.
+ */
+import type { MemberRecord, ActivateRecord } from '../records/records.ts';
+import { isActingFor } from './core/acting-site.ts';
+import type { ReplicaCore } from './core/replica-port.ts';
+
+export class LogCopies {
+  readonly #core: ReplicaCore;
+  /** Returns the place of the last copy that a red log has here. */
+  readonly #getCopiedPlace: (partition: number) => number;
+  /** By partition: the place up to which this start has proposed copies. */
+  readonly #proposed: number[] = [];
+
+  constructor(
+    core: ReplicaCore,
+    getCopiedPlace: (partition: number) => number,
+  ) {
+    this.#core = core;
+    this.#getCopiedPlace = getCopiedPlace;
+  }
+
+  /**
+   * Proposes the copies that logs lack, if this site has to. A start does so
+   * once more: the log may have been restored without its end.
+   *
+   * @param place the place of the decision in `main`; 0 before the first one
+   */
+  propose(
+    place: number,
+    create: (partition: number) => MemberRecord | ActivateRecord,
+  ): void {
+    // Most deployments have one red log, and this runs after each input.
+    if (place === 0 || this.#logs.length === 1) return;
+    for (const partition of this.#otherLogs) {
+      if (!isActingFor(this.#core.options, partition)) continue;
+      const known = this.#getCopiedPlace(partition);
+      if (place <= Math.max(known, this.#proposed[partition] ?? 0)) continue;
+      this.#proposed[partition] = place;
+      this.#core.emit({ kind: 'propose', record: create(partition) });
+    }
+  }
+
+  /** Whether each red log has a copy of this place of `main` here. */
+  areDelivered(place: number): boolean {
+    return this.#otherLogs.every(
+      (partition) => this.#getCopiedPlace(partition) >= place,
+    );
+  }
+
+  get #logs(): readonly unknown[] {
+    return this.#core.options.origins.logs;
+  }
+
+  /** The ordinals of the partitions beside `main`. */
+  get #otherLogs(): readonly number[] {
+    return [...this.#logs.keys()].slice(1);
+  }
+}
