@@ -9,7 +9,7 @@ import { getProposer } from '../../src/server/records/global-records.ts';
 import type { MemberRecord, RedRecord } from '../../src/server/records/records.ts';
 import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
-import { Membership } from '../../src/server/replica/membership.ts';
+import { Membership, type MembershipPort } from '../../src/server/replica/membership.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
@@ -27,11 +27,11 @@ const withReplica =
     return new Machine(...args);
   };
 
-const withMembership = (Broken: typeof Membership): MachineFactory =>
+const withMembership = (Broken: typeof Membership, port: Partial<MembershipPort> = {}): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createMembership(): Membership {
-        return new Broken(this, this.blue, this.membershipPort, this.name);
+        return new Broken(this, this.blue, { ...this.membershipPort, ...port }, this.name);
       }
     },
   );
@@ -96,6 +96,7 @@ class MainMembers extends RedOrder {
 /** What can be broken in a machine, by name. */
 export const BUGGY_CLUSTERS = {
   leaderEnds: withMembership(LeaderMembership),
+  noCopies: withMembership(Membership, { getMembersPlace: () => Infinity }),
   openDoor: (...args: Parameters<MachineFactory>) =>
     new (class extends SiteMachine {
       protected override createMessageFilter(options: MessageFilterOptions): MessageFilter {

@@ -121,6 +121,13 @@ class GaplessLog<R> extends EtcdLog<R> {
   }
 }
 
+/** Has the keys of the log of `main`, whichever log it is. */
+class MainKeysLog<R> extends EtcdLog<R> {
+  constructor(...[options, ...found]: ConstructorParameters<typeof EtcdLog<R>>) {
+    super({ ...options, partition: 0 }, ...found);
+  }
+}
+
 const withProposer = (Proposer: typeof EtcdProposer): typeof EtcdLog =>
   class<R> extends EtcdLog<R> {
     protected override createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
@@ -139,4 +146,5 @@ export const BUGGY_ETCD_LOGS = {
   revisions: RevisionLog,
   unsynced: UnsyncedLog,
   gapless: GaplessLog,
+  mainKeys: MainKeysLog,
 } satisfies Readonly<Record<string, typeof EtcdLog>>;

@@ -128,6 +128,13 @@ class UncertifiedHolds extends PartitionCertifier {
   }
 }
 
+/** Each check of a strong read passes, whatever was written since its snapshot. */
+class UncheckedReads extends PartitionCertifier {
+  protected override findCheckConflict(): undefined {
+    return undefined;
+  }
+}
+
 /** An operation of an earlier start has ended once a marker has passed, although its hold stands. */
 class ForgottenHoldsPath extends RedPath {
   override get inFlight(): Iterable<OperationId> {
@@ -239,6 +246,7 @@ export const BUGGY_PARTITIONS = {
   noOverlap: withOverlap(() => undefined),
   readOverlap: withOverlap((later, held) => findReadName(held, later)),
   uncertifiedHolds: withCertifier((...parts) => new UncertifiedHolds(...parts)),
+  uncheckedReads: withCertifier((...parts) => new UncheckedReads(...parts)),
   stamplessGate: withAwaited(awaitOnlyGlobals),
   earlyReleases: withRedPath(
     (replica) =>

@@ -116,6 +116,14 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
     makeMachine: BUGGY_CLUSTERS.mainMembers,
   },
+  // @rule PART-M15
+  'changes-without-copies': {
+    rule: 'a site confirms a change only once each red log has the members',
+    caughtBy: ['oracle', 'convergence', 'exactly once', 'progress', 'members'],
+    profile: 'cluster',
+    overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
+    makeMachine: BUGGY_CLUSTERS.noCopies,
+  },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
     shownBy: 12,

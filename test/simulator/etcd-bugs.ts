@@ -128,6 +128,14 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { ...LATE, crashEveryMs: Infinity, clientCount: 4, operationsPerClient: 10 },
     EtcdLog: BUGGY_ETCD_LOGS.hasty,
   },
+  // @rule PART-G15
+  'etcd-keys-of-main': {
+    rule: 'each red log has keys of its own',
+    caughtBy: CAUGHT_BY,
+    profile: 'etcd',
+    overrides: { siteCount: 3, maxLogs: 3, thinkMeanMs: 20 },
+    EtcdLog: BUGGY_ETCD_LOGS.mainKeys,
+  },
   'etcd-trimmed-too-far': {
     rule: 'what a site lacks is not trimmed, or else the site knows that it is behind',
     shownBy: 4,

@@ -200,4 +200,12 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     shownBy: 6,
     makeMachine: BUGGY_PARTITIONS.passingReads,
   },
+  // @rule PART-G10
+  'unchecked-strong-reads': {
+    rule: 'a strong read of several partitions fails if what it has read was written meanwhile',
+    ...OF_HOLDS,
+    caughtBy: ['strict', 'oracle', 'serializability'],
+    overrides: LAGGING,
+    makeMachine: BUGGY_PARTITIONS.uncheckedReads,
+  },
 };
