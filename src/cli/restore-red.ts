@@ -52,14 +52,13 @@ export async function restoreRed(file: ClusterFile, options: RawOptions): Promis
     // A site that joins counts as soon as all have confirmed it.
     ...chooseTargets(MAIN, [voters, names], choices),
     fileLeader: isEtcd ? undefined : redLog.leader,
-    partitions: partitions.map(({ name, leader, voters: named = [...names, ...closing] }) => {
+    partitions: partitions.map(({ name, leader, voters: namedVoters }) => ({
       // Until its copy of a change, a log counts the votes of a site that the change closes.
-      const lists = [voters, names, [...names, ...closing]].map((list) =>
-        list.filter((site) => named.includes(site)),
-      );
-      checkIsVoter(name, choices.leaders.get(name), lists);
-      return { ...chooseTargets(name, lists, choices), name, fileLeader: leader };
-    }),
+      ...chooseTargets(name, [voters, names, [...names, ...closing]], choices),
+      name,
+      namedVoters,
+      fileLeader: leader,
+    })),
   });
   await printResult(options, restored, describe(restored, without, file));
 }
@@ -101,18 +100,6 @@ function checkIsLog(flag: string, log: string, logs: readonly string[]): void {
     throw createUsageError(
       flag,
       `names the red log of ${log}. There are those of ${logs.join(', ')}`,
-    );
-}
-
-function checkIsVoter(
-  log: string,
-  leader: string | undefined,
-  [list = []]: LogTargets['voters'],
-): void {
-  if (leader !== undefined && !list.includes(leader))
-    throw createUsageError(
-      'leader',
-      `is ${leader} for ${log}, whose leader must be a voter: ${list.join(', ')}`,
     );
 }
 
@@ -209,7 +196,10 @@ function describeLogs(
   const others = restored.logs ?? [];
   const logs = [{ ...restored, name: MAIN }, ...others];
   const leaders = logs.map(({ name, leader }) => `${leader} leads the red log of ${name}`);
-  const losses = logs.flatMap((log) => describeLoss(log, `That of ${log.name}`));
+  const losses = logs.flatMap((log) => [
+    ...describeLoss(log, `That of ${log.name}`),
+    ...describeVoters(log, partitions),
+  ]);
   if (isEtcd) {
     const copies = logs.map(({ name, leader }, index) =>
       index === 0
@@ -229,6 +219,18 @@ function describeLogs(
   return [
     `${leaders.join(', ')} now, generation ${restored.generation}. Write ${fields.join(', ')} into the cluster file of each site.`,
     ...losses,
+  ];
+}
+
+/** Describes that the cluster file does not name the voters of a log any more. */
+function describeVoters(
+  { name, isVotedByAll }: Pick<RestoredLog, 'isVotedByAll'> & { readonly name: string },
+  partitions: ClusterFile['partitions'],
+): string[] {
+  if (isVotedByAll !== true) return [];
+  const { voters = [] } = partitions.find((partition) => partition.name === name) ?? {};
+  return [
+    `Its voters ${voters.join(', ')} were all lost, so all open sites are voters of ${name} from now on. The cluster file stays as it is.`,
   ];
 }
 

@@ -124,11 +124,20 @@ test('several logs → --leader names a site for each one, and the leaders of al
     logs: [{ name: 'us', leader: 'frankfurt', length: 3, losing: [] }],
   });
   await expect(run2({ leader: 'us=ireland' })).rejects.toThrow(
-    '--leader is ireland for us, whose leader must be a voter: frankfurt, virginia.',
+    'ireland cannot lead the red log of us: name one of its voters frankfurt, virginia. Nothing was changed',
   );
   await expect(run2({ leader: 'eu=ireland' })).rejects.toThrow('names the red log of eu. There are those of main, us.');
   await expect(run2({ leader: 'ireland,frankfurt' })).rejects.toThrow('--leader names two leaders of a log.');
   await expect(run2({ acceptLoss: 'eu' })).rejects.toThrow('--accept-loss names the red log of eu.');
+});
+
+test('the voters of us are lost → the site that the command picks may be named too, and all sites vote', async () => {
+  const options = { without: 'frankfurt,virginia', acceptLoss: true };
+  const text = await run({ ireland: [] }, { ...options, leader: 'us=ireland' }, undefined, US);
+  expect(text).toBe(await run({ ireland: [] }, options, undefined, US));
+  expect(text).toContain(
+    'Its voters frankfurt, virginia were all lost, so all open sites are voters of us from now on.',
+  );
 });
 
 test('a voter of us is retired, and not all sites have confirmed that → it may have confirmed records of us', async () => {

@@ -44,6 +44,8 @@ export interface Log extends LogTargets {
 export interface CheckedLog extends Log {
   /** The sites that may have confirmed what no other site has. */
   readonly losing: readonly string[];
+  /** Whether all open sites are its voters in the new generation. */
+  readonly isVotedByAll: boolean;
 }
 
 export interface SealedSite {
@@ -57,7 +59,7 @@ export interface ChosenCopy extends LogCopy {
 
 /** Returns the copy of a log at each sealed site that may lead it. */
 function listCopies(
-  { partition, name, voters, losing }: CheckedLog,
+  { partition, name, voters, losing, isVotedByAll }: CheckedLog,
   sealed: readonly SealedSite[],
 ): readonly ChosenCopy[] {
   const copies = sealed.flatMap(({ site, copies: { [partition]: copy } }) =>
@@ -65,7 +67,7 @@ function listCopies(
   );
   // Without a loss, a sealed voter has all that was confirmed. With one, a site
   // without a vote may be the only one that has a confirmed record.
-  if (name === undefined || losing.length > 0) return copies;
+  if (name === undefined || losing.length > 0 || isVotedByAll) return copies;
   return copies.filter(({ site }) => voters[0]?.includes(site));
 }
 
@@ -139,7 +141,7 @@ function findPresentLeader(
 export function createGeneration(
   generation: number,
   chosen: readonly ChosenCopy[],
-  logs: readonly Log[],
+  logs: readonly CheckedLog[],
   openings: readonly (NamedEntries | undefined)[],
 ): RedGeneration {
   const all = chosen.map((copy, partition) => {
@@ -152,6 +154,9 @@ export function createGeneration(
   });
   const [main, ...others] = all as [(typeof all)[0], ...typeof all];
   if (others.length === 0) return { generation, ...main };
+  const votedByAll = logs.flatMap(({ name, isVotedByAll }) =>
+    isVotedByAll && name !== undefined ? [name] : [],
+  );
   return {
     generation,
     ...main,
@@ -159,6 +164,7 @@ export function createGeneration(
       name: logs[index + 1]?.name ?? '',
       ...other,
     })),
+    ...(votedByAll.length > 0 && { votedByAll }),
   };
 }
 

@@ -302,12 +302,14 @@ export class RedFollower {
 
   #follow(red: RedGeneration, copy = this.#copy): void {
     const { generation, leader, base, opening, logs } = red;
+    const { votedByAll } = leader === null ? this.#red : red;
     const followed = {
       generation,
       leader,
       ...(base !== undefined && { base }),
       ...(opening !== undefined && { opening }),
       ...(logs !== undefined && { logs }),
+      ...(votedByAll !== undefined && { votedByAll }),
     };
     const begins = this.#findBegins(followed, copy);
     // Write the file first: if the disk is full, the site continues as before.

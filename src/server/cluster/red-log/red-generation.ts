@@ -34,6 +34,12 @@ export interface RedGeneration {
    * are several logs, and they are not sealed.
    */
   readonly logs?: readonly PartitionLog[];
+  /**
+   * The partitions whose named voters were all lost. From that generation on,
+   * all open sites are voters of these logs. A site that is sealed keeps this:
+   * it may be the only one that knows it. Absent if there are none.
+   */
+  readonly votedByAll?: readonly string[];
 }
 
 /** One of the red logs of a generation. */
@@ -134,10 +140,33 @@ export function getBegins(red: RedGeneration): readonly LogCopy[] | undefined {
   return bases.length === 0 ? undefined : bases;
 }
 
+/**
+ * Returns the names of the voters of a log; `undefined` if all open sites are
+ * voters.
+ *
+ * @param partition a partition of `cluster.json`
+ */
+export function getNamedVoters(
+  { votedByAll = [] }: Pick<RedGeneration, 'votedByAll'>,
+  partition: {
+    readonly name: string;
+    readonly voters?: readonly string[] | undefined;
+  },
+): readonly string[] | undefined {
+  return votedByAll.includes(partition.name) ? undefined : partition.voters;
+}
+
 /** @throws Error if the value is not a generation */
 export function parseRedGeneration(value: unknown): RedGeneration {
   const fields = isRecord(value) ? value : {};
-  const { generation, leader, base, opening, logs = [] } = fields;
+  const {
+    generation,
+    leader,
+    base,
+    opening,
+    logs = [],
+    votedByAll = [],
+  } = fields;
   const isLeader = leader === null || typeof leader === 'string';
   if (
     isCount(generation) &&
@@ -145,7 +174,9 @@ export function parseRedGeneration(value: unknown): RedGeneration {
     isBase(base) &&
     isOpening(opening) &&
     Array.isArray(logs) &&
-    logs.every(isPartitionLog)
+    logs.every(isPartitionLog) &&
+    Array.isArray(votedByAll) &&
+    votedByAll.every((name) => typeof name === 'string')
   )
     return value as unknown as RedGeneration;
   throw new Error(

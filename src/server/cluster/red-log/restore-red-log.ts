@@ -12,6 +12,7 @@ import {
   type SealedSite,
 } from './chosen-copies.ts';
 import { createLossError, findLosing } from './confirmed-records.ts';
+import { findLogVoters } from './log-voters.ts';
 import {
   READ_NAMED,
   mergeNamedEntries,
@@ -33,6 +34,11 @@ import {
 /** The red log of a partition beside `main`. */
 export interface PartitionTargets extends LogTargets {
   readonly name: string;
+  /**
+   * The sites of which alone `voters` are, as the cluster file names them.
+   * Default: all sites are voters
+   */
+  readonly namedVoters?: readonly string[] | undefined;
 }
 
 /**
@@ -62,6 +68,11 @@ interface LogOutcome {
    * lost.
    */
   readonly losing: readonly string[];
+  /**
+   * Present if all open sites are its voters now, since those that the cluster
+   * file names were all lost.
+   */
+  readonly isVotedByAll?: true;
 }
 
 /** The result of restoring the logs. */
@@ -90,13 +101,14 @@ export async function restoreRedLog(
   const known = await Promise.all(all.map((site) => read(site, request)));
   const transferring = all.filter((_, index) => known[index]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
-  const listed = listLogs(targets);
+  const listed = listLogs(targets, known);
   rejectOtherLogs(listed, all, known);
   rejectTransferring(transferring, sites, listed);
   const logs = listed.map((log): CheckedLog => {
     const losing = findLosing(log, sites, transferring);
     if (losing.length > 0 && log.acceptsLoss !== true)
       throw createLossError(log, sites, losing);
+    rejectNonVoter(log, losing);
     return { ...log, losing };
   });
   for (const [index, { problem }] of known.entries())
@@ -121,6 +133,9 @@ export async function restoreRedLog(
     leader: site,
     length,
     losing: logs[partition]?.losing ?? [],
+    ...(logs[partition]?.isVotedByAll === true && {
+      isVotedByAll: true as const,
+    }),
   })) as [LogOutcome, ...LogOutcome[]];
   const names = targets.partitions?.map(({ name }) => name) ?? [];
   return {
@@ -136,17 +151,43 @@ export async function restoreRedLog(
   };
 }
 
-function listLogs(targets: RestoreTargets): readonly Log[] {
-  const { voters, leader, fileLeader, acceptsLoss = false } = targets;
+function listLogs(
+  targets: RestoreTargets,
+  known: readonly RedGeneration[],
+): readonly Omit<CheckedLog, 'losing'>[] {
+  const { voters, leader, fileLeader, acceptsLoss = false, sites } = targets;
   const { partitions = [], isConfirmedByOne } = targets;
-  const main = { voters, leader, fileLeader, acceptsLoss };
-  if (partitions.length === 0)
-    return [{ ...main, name: undefined, partition: 0, isConfirmedByOne }];
-  return [{ ...main, name: MAIN }, ...partitions].map((log, partition) => ({
-    ...log,
-    partition,
-    isConfirmedByOne,
-  }));
+  const main = { voters, leader, fileLeader, acceptsLoss, isConfirmedByOne };
+  const name = partitions.length === 0 ? undefined : MAIN;
+  return [
+    { ...main, name, partition: 0, isVotedByAll: false },
+    ...partitions.map(({ namedVoters, ...log }, index) => ({
+      ...log,
+      ...findLogVoters(
+        log.voters,
+        { name: log.name, voters: namedVoters },
+        known,
+        sites,
+      ),
+      partition: index + 1,
+      isConfirmedByOne,
+    })),
+  ];
+}
+
+/**
+ * Without a loss, a voter leads: it has all that was confirmed. With one, a
+ * site without a vote may be the only one that has a confirmed record.
+ */
+function rejectNonVoter(
+  { name, leader, voters: [list = []] }: Log,
+  losing: readonly string[],
+): void {
+  if (name === undefined || leader === undefined || losing.length > 0) return;
+  if (!list.includes(leader))
+    throw new Error(
+      `${leader} cannot lead the red log of ${name}: name one of its voters ${list.join(', ')}. Nothing was changed`,
+    );
 }
 
 async function read(

@@ -564,6 +564,7 @@ export class ClusterNode {
       getStatus: () => this.status,
       getDriver: () => this.#site?.driver,
       requireDriver: () => this.site.driver,
+      deployment: this,
       answerTransfer: (from, body) => this.#transfers?.onRequest(from, body),
       answerRedLog: (kind, body) => this.#follower.answer(kind, body),
     };

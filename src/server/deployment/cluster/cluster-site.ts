@@ -1,7 +1,8 @@
 import { closedDirectoryError } from '../../cluster/node-file.ts';
-import type {
-  GenerationLog,
-  RedGeneration,
+import {
+  getNamedVoters,
+  type GenerationLog,
+  type RedGeneration,
 } from '../../cluster/red-log/red-generation.ts';
 import type { LogOpening } from '../../site/site-options.ts';
 import {
@@ -72,11 +73,11 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     committedRedEntries: 0,
     partitions: resources.partitions,
     redOpening: getOpening(red),
-    redLogs: resources.file.partitions.map(({ voters }, index) => {
+    redLogs: resources.file.partitions.map((partition, index) => {
       const log: GenerationLog = red.logs?.[index] ?? { leader: null };
       return {
         leader: origins.find(log.leader ?? '') as Origin,
-        voters,
+        voters: getNamedVoters(red, partition),
         opening: getOpening(log),
       };
     }),

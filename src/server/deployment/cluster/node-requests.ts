@@ -15,6 +15,10 @@ import type {
   ClusterLinks,
   ControlRequest,
 } from '../../cluster/cluster-links.ts';
+import {
+  findVoterProblem,
+  type KnownDeployment,
+} from '../../cluster/red-log/log-voters.ts';
 import { IDENTIFY, identifySite } from '../../cluster/first-start.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { STATUS, type NodeStatus } from '../../cluster/node-status.ts';
@@ -39,6 +43,8 @@ export interface RequestedNode {
   getDriver(): SiteDriver | undefined;
   /** Returns the same driver. Throws `UNAVAILABLE` while there is none. */
   requireDriver(): SiteDriver;
+  /** The deployment as the node knows it now. */
+  readonly deployment: KnownDeployment;
   /** Answers a request about state transfers. */
   answerTransfer(from: string, body: unknown): unknown;
   /** Answers a request about the red log; `undefined` if it is another one. */
@@ -90,7 +96,9 @@ export class NodeRequests {
   }
 
   /** Proposes a change of the members. Resolves with its outcome. */
-  #proposeChange(change: MemberChange): Promise<ChangeReply> {
+  async #proposeChange(change: MemberChange): Promise<ChangeReply> {
+    const problem = findVoterProblem(change.name, this.#node.deployment);
+    if (problem !== undefined) return { problem };
     return this.#changes.wait(this.#node.requireDriver().proposeChange(change));
   }
 

@@ -16,6 +16,10 @@ import {
   type LogCopy,
 } from '../../../server/cluster/red-log/log-copy.ts';
 import {
+  findLogVoters,
+  type LogVoters,
+} from '../../../server/cluster/red-log/log-voters.ts';
+import {
   findNamedEntries,
   mergeNamedEntries,
   type NamedEntries,
@@ -23,6 +27,7 @@ import {
 import {
   getBegins,
   getLogs,
+  getNamedVoters,
   type GenerationLog,
   type RedGeneration,
 } from '../../../server/cluster/red-log/red-generation.ts';
@@ -133,6 +138,7 @@ export class RestoredLogs {
       redOpening: toOpening(main),
       redLogs: this.#redLogs.map((place, index) => ({
         ...place,
+        voters: getNamedVoters(this.#red, this.#getPartition(index + 1)),
         leader: this.#leaders[index + 1] as Origin,
         opening: toOpening(others[index]),
       })),
@@ -202,20 +208,16 @@ export class RestoredLogs {
     const present = remaining.find(({ machine }) => machine !== undefined);
     const origins = present?.machine?.replica.options.origins;
     const members = origins?.members ?? [];
-    const [open, all] = [
+    const lists = [
       members.filter((site) => origins?.get(site).state === 'open'),
       members,
     ].map((list) => list.map((site) => origins?.getName(site) as string));
     const sealed = remaining.map(({ name }) => name);
     return names.map((name, partition) => {
-      const voting = this.#redLogs[partition - 1]?.voters;
-      const voters = [open, all].map((list = []) =>
-        list.filter((site) => voting?.includes(site) !== false),
-      );
       const log = {
         partition,
         name: names.length === 1 ? undefined : name,
-        voters,
+        ...this.#findVoters(lists, partition, remaining),
         leader: undefined,
         fileLeader: origins?.getName(this.#leaders[partition] as Origin),
         acceptsLoss: options.acceptsLoss,
@@ -223,6 +225,23 @@ export class RestoredLogs {
       };
       return { ...log, losing: this.#steps.findLosing(log, sealed, []) };
     });
+  }
+
+  #findVoters(
+    lists: readonly (readonly string[])[],
+    partition: number,
+    remaining: readonly SimulatedSite[],
+  ): LogVoters {
+    const names = remaining.map(({ name }) => name);
+    const place = this.#getPartition(partition);
+    return findLogVoters(lists, place, [this.#red], names);
+  }
+
+  /** Returns a partition as the cluster file has it. */
+  #getPartition(partition: number): Parameters<typeof getNamedVoters>[1] {
+    const { names } = this.#context.partitions.partitions;
+    const voters = this.#redLogs[partition - 1]?.voters;
+    return { name: names[partition] ?? '', voters };
   }
 
   /** Stops the sites one after the other, while the others still work. */

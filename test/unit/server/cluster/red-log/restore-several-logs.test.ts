@@ -1,5 +1,5 @@
 /** Restoring all red logs of a deployment at once. */
-// @rule PART-G11, PART-G11a, PART-G12
+// @rule PART-G11, PART-G11a, PART-G12, PART-M18
 import { expect, test } from 'vitest';
 import {
   OPEN_RED,
@@ -220,4 +220,50 @@ test('a cluster file with other partitions than the sites have is refused, also 
   for (const node of Object.values(sites.nodes)) await node.answer(SEAL_RED, { generation: 1, leader: null });
   await expect(restore()).rejects.toThrow('ireland has 2 red logs, and the cluster file has 1. No log was opened.');
   expect(await sites.restore(['ireland', 'frankfurt'])).toMatchObject({ generation: 3 });
+});
+
+test('all named voters of us are lost → all open sites are its voters, in later generations and while sealed too', async () => {
+  const all = ['ireland', 'frankfurt', 'tokyo'];
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 6], tokyo: [10, 4] }).begin();
+  const main = { voters: [all] };
+  const us = { voters: [[...all, 'virginia', 'ohio']], namedVoters: ['virginia', 'ohio'], acceptsLoss: true };
+  const restored = await sites.restore(all, us, main);
+  const lossy = { name: 'us', leader: 'frankfurt', length: 6, losing: ['virginia', 'ohio'], isVotedByAll: true };
+  expect(restored.logs).toEqual([lossy]);
+  for (const { stored } of Object.values(sites.nodes)) expect(stored.votedByAll).toEqual(['us']);
+
+  // The others have retired the lost sites. A site with the name of one has joined, and its vote alone is not enough.
+  const joined = { ...us, voters: [[...all, 'virginia']], acceptsLoss: false };
+  for (const node of Object.values(sites.nodes)) await node.answer(SEAL_RED, { generation: 2, leader: null });
+  for (const { stored } of Object.values(sites.nodes))
+    expect(stored).toMatchObject({ leader: null, votedByAll: ['us'] });
+  const [ireland, frankfurt, tokyo] = all as [string, string, string];
+  await expect(sites.restore([ireland], joined, { ...main, acceptsLoss: true })).rejects.toThrow(
+    '3 of the 4 voters of that log',
+  );
+  const again = await sites.restore([ireland, frankfurt, tokyo], joined, main);
+  expect(again).toMatchObject({ generation: 3, logs: [{ losing: [], isVotedByAll: true }] });
+  for (const { stored } of Object.values(sites.nodes)) expect(stored.votedByAll).toEqual(['us']);
+});
+
+test('a named voter of us is left → it stays one of the few voters after a loss', async () => {
+  const all = ['ireland', 'frankfurt', 'tokyo'];
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 6], tokyo: [10, 4] }).begin();
+  const us = { voters: [[...all, 'virginia', 'ohio']], namedVoters: ['virginia', 'ohio', 'tokyo'], acceptsLoss: true };
+  const { logs } = await sites.restore(all, us, { voters: [all] });
+  expect(logs).toEqual([{ name: 'us', leader: 'frankfurt', length: 6, losing: ['virginia', 'ohio'] }]);
+  for (const { stored } of Object.values(sites.nodes)) expect(stored).not.toHaveProperty('votedByAll');
+});
+
+test('a site without a vote may be named as the leader of us after a loss alone', async () => {
+  const all = ['ireland', 'frankfurt', 'tokyo'];
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 6], tokyo: [10, 4] }).begin();
+  const us = { voters: [[...all, 'virginia', 'ohio']], leader: 'frankfurt', acceptsLoss: true };
+  const named = { ...us, namedVoters: ['ireland', 'tokyo', 'virginia'] };
+  await expect(sites.restore(all, named, { voters: [all] })).rejects.toThrow(
+    'frankfurt cannot lead the red log of us: name one of its voters ireland, tokyo, virginia. Nothing was changed',
+  );
+  expect(sites.requests.every((text) => text.startsWith(READ_RED))).toBe(true);
+  const lost = { ...us, namedVoters: ['tokyo', 'virginia', 'ohio'] };
+  expect(await sites.restore(all, lost, { voters: [all] })).toMatchObject({ logs: [{ leader: 'frankfurt' }] });
 });

@@ -1,5 +1,5 @@
 /** Nodes of a cluster with several red logs, in one process over real links. */
-// @rule PART-G11, CLU-G8
+// @rule PART-G11, PART-M18, CLU-G8
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -180,6 +180,27 @@ test('the leader of a partition is lost → its log goes on elsewhere, and the o
   await frankfurt.close();
   expect((await open(cluster, 'frankfurt')).status.redLogs?.[1]).toEqual({ name: 'us', leader: us?.leader });
 });
+
+test('all voters of a partition are lost for good → its log goes on, and the lost sites can be retired', async () => {
+  const cluster = await createFiles();
+  const [ireland, frankfurt, virginia] = (await openAll(cluster)) as [ClusterNode, ClusterNode, ClusterNode];
+  await clientOf(frankfurt).invokeStrong(put('us/ann', 100));
+  expect(await clientOf(ireland).invokeStrong(get('us/ann'))).toBe(100);
+  await Promise.all([frankfurt.close(), virginia.close()]);
+  const { request } = await findDeployedSites(readClusterFile(cluster));
+  const targets = { voters: [NAMES], leader: undefined, acceptsLoss: true };
+  const us = { ...targets, name: 'us', namedVoters: ['frankfurt', 'virginia'] };
+  await restoreRedLog({ ...targets, request, sites: ['ireland'], partitions: [us] });
+
+  await vi.waitFor(() => expect(ireland.state.state).toBe('serving'), { timeout: 10_000 });
+  // The second change is merged with the first one, which Virginia does not confirm.
+  for (const name of ['frankfurt', 'virginia']) ireland.site.driver.proposeChange({ name, directory: null });
+  const isRetired = (): void =>
+    expect(ireland.status.members.map(({ state }) => state)).toEqual(['open', 'closed', 'closed']);
+  await vi.waitFor(isRetired, { timeout: 10_000 });
+  await move(clientOf(ireland), 'us/ann', 'eu/bob', 30);
+  expect(await clientOf(ireland).invokeStrong(getMany(['us/ann', 'eu/bob']))).toEqual([70, 30]);
+}, 40_000);
 
 const OTHER_LEADERS: readonly (readonly [string, object, string])[] = [
   [
