@@ -235,7 +235,7 @@ class ClientListener {
       { site: home, ...common },
       {
         findWaiting: () => findWaiting(node.state, driver),
-        findProblem: () => describeRedProblem(driver),
+        findProblem: () => node.state.problem ?? describeRedProblem(driver),
       },
     );
     const listening = listenGateways({

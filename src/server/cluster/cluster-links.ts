@@ -23,7 +23,11 @@ import {
   createTraffic,
   type LinkTraffic,
 } from './link-connection.ts';
-import { createSecureServer, type StrangerKind } from './link-security.ts';
+import {
+  createSecureServer,
+  RefusedError,
+  type StrangerKind,
+} from './link-security.ts';
 import {
   OutgoingLink,
   LINK_VERSIONS,
@@ -293,6 +297,20 @@ export class ClusterLinks {
     timeoutMs?: number,
   ): Promise<unknown> {
     return this.#getLink(peer).request(kind, body, timeoutMs);
+  }
+
+  /**
+   * Why this site is refused, if no other site accepts its connections. A site
+   * that cannot be reached does not refuse it.
+   */
+  get refusal(): string | undefined {
+    const peers = [...this.#peers].filter(([, { isExpected }]) => isExpected);
+    if (peers.some(([, { link }]) => link.isConnected)) return undefined;
+    const [name, peer] =
+      peers.find(([, { lastError }]) => lastError instanceof RefusedError) ??
+      [];
+    if (name === undefined) return undefined;
+    return `no other site accepts its connections: ${name} refuses them, since ${peer?.lastError?.message}`;
   }
 
   get status(): readonly LinkStatus[] {

@@ -43,7 +43,10 @@ export interface NodeStatus {
     | 'serving'
     | 'sealed'
     | 'stopped';
-  /** The reason why it has failed, or has to wait. */
+  /**
+   * The reason why it has failed, or has to wait. A site that serves has one if
+   * no other site accepts its connections.
+   */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
   /**
@@ -121,6 +124,8 @@ export interface NodeSituation {
   readonly transfer: TransferProgress | undefined;
   /** The reason of a wait that ends without an operator. */
   readonly waitingFor: string | undefined;
+  /** The reason if all other sites that can be reached refuse it. */
+  readonly refusal: string | undefined;
   /** The reason if its process has to be started again. */
   readonly cannotStart: string | undefined;
   /** The reason if it waits for an operator to open the red log. */
@@ -132,6 +137,7 @@ export function describeState({
   driver,
   transfer,
   waitingFor,
+  refusal,
   cannotStart,
   sealed,
 }: NodeSituation): NodeState {
@@ -140,7 +146,7 @@ export function describeState({
   if (driver !== undefined)
     return {
       state: waitingFor === undefined ? 'serving' : 'joining',
-      problem: waitingFor,
+      problem: waitingFor ?? refusal,
     };
   if (cannotStart !== undefined)
     return { state: 'stopped', problem: cannotStart };

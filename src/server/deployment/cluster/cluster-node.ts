@@ -250,12 +250,11 @@ export class ClusterNode {
   }
 
   get #setup(): DeploymentSetup {
-    const isRunning = this.#site !== undefined;
     return describeSetup(
       this.file,
       this.#directory,
       this.red,
-      isRunning && this.#origins,
+      this.#site !== undefined && this.#origins,
     );
   }
 
@@ -442,6 +441,7 @@ export class ClusterNode {
       driver: this.#site?.driver,
       transfer: this.#transfers?.progress,
       waitingFor: this.#site === undefined ? waiting : this.#joiningProblem,
+      refusal: this.#links?.refusal,
       cannotStart: this.#resources.ending.failedStart,
       sealed: this.#follower.sealedProblem,
     });

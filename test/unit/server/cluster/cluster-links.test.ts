@@ -193,6 +193,20 @@ test.each([
     expect(b.alarms).toContainEqual(expect.objectContaining({ ...refused, peer: 'a' }));
   });
   expect([a.links.isConnected('b'), b.links.isConnected('a')]).toEqual([false, false]);
+  expect(b.links.refusal).toBe(
+    `no other site accepts its connections: a refuses them, since ${problem}: start both with the same file`,
+  );
+});
+
+test('one site refuses this one, and another one accepts it → it is not refused by all', async () => {
+  const addresses = await createAddresses('a', 'b', 'c');
+  const setup = { engine: 'built-in', founders: ['a', 'b'] };
+  await openNode('a', addresses, { getSetup: () => setup });
+  const b = await openNode('b', addresses, { getSetup: () => ({ ...setup, engine: 'etcd' }) });
+  await vi.waitFor(() => expect(b.links.refusal).toContain('a refuses them'));
+  await openNode('c', addresses);
+  await waitForLink(b, 'c');
+  expect(b.links.refusal).toBeUndefined();
 });
 
 test.each([

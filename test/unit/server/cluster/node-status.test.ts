@@ -1,9 +1,16 @@
 /** What operators read of a node. */
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { RecentAlarms } from '../../../../src/server/cluster/node-status.ts';
+import { describeState, RecentAlarms } from '../../../../src/server/cluster/node-status.ts';
 
 const alarm = (kind: SiteAlarm['kind'], message: string): SiteAlarm => ({ kind, site: 'ireland', message });
+
+test('a site that serves and is refused by all others → says why', () => {
+  const situation = { transfer: undefined, waitingFor: undefined, cannotStart: undefined, sealed: undefined };
+  const refusal = 'no other site accepts its connections: frankfurt refuses them, since it has another key';
+  expect(describeState({ ...situation, driver: {}, refusal })).toEqual({ state: 'serving', problem: refusal });
+  expect(describeState({ ...situation, driver: {}, refusal: undefined })).toEqual({ state: 'serving' });
+});
 
 test('many alarms of one kind → the latest of them are kept, and one of another kind stays', () => {
   const alarms = new RecentAlarms();
