@@ -220,7 +220,10 @@ export class GlobalCoordinator {
     const end = this.#getEnd(home, execution);
     if (end === 'committed') return undefined;
     this.#allowAgain(home, execution);
-    return this.#endOwn(execution);
+    // The site that proposed it was closed before, so nothing is decided. The
+    // record may be proposed again, and an abort may come.
+    const isVoid = decision.kind === 'void' && decision.stamp === undefined;
+    return isVoid ? undefined : this.#endOwn(execution);
   }
 
   /**

@@ -173,6 +173,18 @@ describe('the executing site', () => {
     expect(rejected.deliver(0, GLOBAL)).toBe(GLOBAL);
   });
 
+  test('goes on if another site is closed before its copy of the record, and learns of an abort behind that', () => {
+    const site = new Site(OWN);
+    site.coordinator.begin(GLOBAL, 0);
+    site.act();
+    site.hold(1);
+    site.hold(2);
+    expect(site.act()).toEqual(['operation 0']);
+    expect(site.coordinator.onDelivered(0, { ...GLOBAL, proposer: 2 as Origin }, { kind: 'void' })).toBeUndefined();
+    expect(site.act()).toEqual(['operation 0']);
+    expect(site.deliver(0, { kind: 'abort', id: 'g/1', site: OWN, execution: EXECUTION })).toBe(GLOBAL);
+  });
+
   // @rule PART-G8e
   test('waits longer with each attempt, for a random time (G8e)', () => {
     expect(getRetryDelayMs(1, 100, 1)).toBe(25);
