@@ -11,7 +11,8 @@ import type { ExecutionName, OperationId } from './records.ts';
  * scanned changed. `predecessor`: an earlier operation that it depends on did
  * not commit as expected. `window`: its snapshot is older than the window of
  * commits, so the cause is unknown. `held`: it overlaps a global that holds a
- * row of the partition.
+ * row of the partition. `aborted`: another red log did not grant a hold of this
+ * global in time.
  */
 export type Conflict =
   | {
@@ -21,7 +22,7 @@ export type Conflict =
     }
   | { readonly reason: 'range'; readonly range: ReadRange }
   | { readonly reason: 'predecessor'; readonly id: OperationId }
-  | { readonly reason: 'window' }
+  | { readonly reason: 'window' | 'aborted' }
   | HeldConflict;
 
 /** The conflict with a global that holds a row. */

@@ -13,8 +13,11 @@ import type { ReplicaObserver } from '../replica/core/replica-port.ts';
  */
 export type CertificationStats = Readonly<Record<CountedReason, number>>;
 
-/** An operation that met a hold waits for its end, and has met no conflict. */
-type CountedReason = Exclude<Conflict['reason'], 'held'>;
+/**
+ * An operation that met a hold waits for its end, and has met no conflict. Nor
+ * has a global for which a red log is too slow.
+ */
+type CountedReason = Exclude<Conflict['reason'], 'held' | 'aborted'>;
 
 /**
  * Counts those that `site` itself proposed: every site sees the rejections of
@@ -27,7 +30,8 @@ export class CertificationCounter {
   constructor(site: Origin) {
     this.onRejected = (operation, conflict) => {
       if (operation.site !== site || conflict === undefined) return;
-      if (conflict.reason !== 'held') this.#stats[conflict.reason] += 1;
+      const { reason } = conflict;
+      if (reason !== 'held' && reason !== 'aborted') this.#stats[reason] += 1;
     };
   }
 

@@ -500,7 +500,10 @@ export class RedPath {
     const isRefused = decision.kind === 'refuse' || decision.kind === 'abort';
     // The record of the operation itself ends or rejects the request.
     if (ended === undefined || !isRefused) return;
-    const conflict = decision.kind === 'refuse' ? decision.conflict : undefined;
+    const { conflict } =
+      decision.kind === 'refuse'
+        ? decision
+        : { conflict: { reason: 'aborted' } as const };
     this.#reject(ended, conflict);
   }
 

@@ -99,6 +99,9 @@ interface RejectedRequest {
   readonly run: StableRun | undefined;
 }
 
+const ADVICE =
+  'Retry; where many take from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
+
 export function conflictError({
   submission,
   attempt,
@@ -110,8 +113,8 @@ export function conflictError({
   const count = attempt - uncountedRejections;
   const times = count === 1 ? 'once' : `${count} times`;
   const message =
-    `'${name}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. Retry; where many take` +
-    ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
+    `'${name}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. ` +
+    (conflict?.reason === 'aborted' ? 'Retry.' : ADVICE);
   return new CorrectableError('CONFLICT', message, {
     field: `operations.${name}`,
   });
@@ -132,6 +135,8 @@ function describeConflict(
       return 'so many red operations came before it that what they changed is no longer known (its site is far behind)';
     case 'held':
       return `an operation over several partitions held what it reads or writes (lastly ${formatName(conflict.name)})`;
+    case 'aborted':
+      return 'a red log of another partition took too long to hold what it reads or writes';
     case 'predecessor':
     case undefined:
       return 'red operations before it had changed what it reads or writes';

@@ -37,6 +37,14 @@ test('no run is kept → the message covers both cases', () => {
   expect(createConflictError(undefined).message).toContain('changed what it reads or writes (lastly t/a.n)');
 });
 
+test('a global was aborted, since a hold came too late → the message names no conflict', () => {
+  const submission = { plan: { name: 'add' } } as RedRequest['submission'];
+  const request = { submission, uncountedRejections: 0, attempt: 2, conflict: { reason: 'aborted' }, run: undefined };
+  expect(conflictError(request as Parameters<typeof conflictError>[0]).message).toBe(
+    "'add' was executed 2 times, and each time a red log of another partition took too long to hold what it reads or writes. Nothing was changed. Retry.",
+  );
+});
+
 test.each([
   ['a field', toFieldName('t', 'a\u0000b', 'n'), { table: 't', key: 'a\u0000b', field: 'n' }, 't/a\u0000b.n'],
   ['a row', toRowName('t', 'a'), { table: 't', key: 'a' }, 't/a'],
