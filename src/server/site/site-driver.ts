@@ -42,6 +42,7 @@ import type {
   MemberStatus,
   SiteProgress,
 } from './site-options.ts';
+import { WakeTimer } from './wake-timer.ts';
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
@@ -164,7 +165,10 @@ export class SiteDriver implements SubmissionPort {
   #tickedAtSerial = 1;
   #checkedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
-  #waker: NodeJS.Timeout | undefined;
+  readonly #waker = new WakeTimer(() => {
+    this.#machine.tick(performance.now(), Date.now());
+    this.#runTurn();
+  });
   #end: SiteFailure | undefined;
   #closed = false;
   /** The synced lengths of the logs that the machine has not got yet. */
@@ -461,7 +465,7 @@ export class SiteDriver implements SubmissionPort {
     const isClosed = this.#end !== undefined;
     this.#end = end;
     clearInterval(this.#ticker);
-    clearTimeout(this.#waker);
+    this.#waker.clear();
     this.#interrupt(end, () => true);
     if (!isClosed) this.#options.onEnded?.();
   }
@@ -608,16 +612,7 @@ export class SiteDriver implements SubmissionPort {
    */
   #wakeInTime(): void {
     const { wakeAtMs } = this.#machine;
-    if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed)
-      return;
-    this.#waker = setTimeout(
-      () => {
-        this.#waker = undefined;
-        this.#machine.tick(performance.now(), Date.now());
-        this.#runTurn();
-      },
-      Math.max(0, wakeAtMs - performance.now()),
-    );
+    if (wakeAtMs !== undefined && !this.#closed) this.#waker.set(wakeAtMs);
   }
 
   /**
