@@ -146,6 +146,7 @@ export default defineConfig({
     resolve: {
       alias: [
         { find: '@landing', replacement: join(checkout, 'demo/landing') },
+        { find: '@demo-shared', replacement: join(checkout, 'demo/shared') },
         { find: '@simulator', replacement: join(checkout, 'site/simulator') },
         // The simulated sites use it for checksums.
         { find: 'node:zlib', replacement: join(checkout, 'site/simulator/zlib.ts') },

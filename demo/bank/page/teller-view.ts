@@ -8,7 +8,7 @@ import { getStatus, type Receipt } from '../receipt.ts';
 import type { ShownBalance, Teller } from './teller.ts';
 import { formatMessage } from './texts.ts';
 
-const CLASSES = { early: 'early', confirmed: 'good', corrected: 'waited', 'taken back': 'bad' } as const;
+const CLASSES = { early: 'early', confirmed: 'good', corrected: 'corrected', 'taken back': 'bad' } as const;
 
 /**
  * @returns a function that shows the present state of the teller
@@ -85,7 +85,7 @@ function createCells(receipt: Receipt): HTMLTableCellElement[] {
 }
 
 function getClass(mark: string): string {
-  return mark === 'confirmed' ? 'good' : mark === 'corrected' ? 'waited' : 'bad';
+  return mark === 'confirmed' ? 'good' : mark === 'corrected' ? 'corrected' : 'bad';
 }
 
 function connectForm(form: HTMLFormElement, teller: Teller): void {

@@ -5,7 +5,7 @@ import { getLatestView, getStepState, listShownStories, STEPS, type Step } from 
 import type { NewsReader } from './reader.ts';
 import { formatHeadline, formatStep, formatStepNote, formatStepTime } from './texts.ts';
 
-const CLASSES: Readonly<Record<Step, string>> = { cache: 'early', causal: 'waited', strong: 'good' };
+const CLASSES: Readonly<Record<Step, string>> = { cache: 'early', causal: 'near', strong: 'good' };
 
 /**
  * @returns a function that shows the present state of the front page

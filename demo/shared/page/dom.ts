@@ -28,7 +28,12 @@ export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Returns the value of a CSS custom property of the page, for drawing on a canvas. */
-export function cssVar(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** Returns the color of a CSS custom property of the page, for drawing on a canvas, which knows no `light-dark()`. */
+export function cssColor(name: string): string {
+  const probe = make('span', '');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }

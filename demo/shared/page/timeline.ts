@@ -66,21 +66,21 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
       Plot.barX(cancelled, {
         ...span,
         fill: 'none',
-        stroke: 'var(--waited)',
+        stroke: 'var(--amber)',
         strokeDasharray: '4 3',
         strokeWidth: 1.5,
         insetTop: 11,
         insetBottom: 11,
       }),
       Plot.tickX(moments, { x: 'at', y: 'lane', stroke: 'color', strokeWidth: 3, insetTop: 6, insetBottom: 6 }),
-      Plot.ruleX(delivered, { stroke: 'var(--good)', strokeWidth: 2.5 }),
+      Plot.ruleX(delivered, { stroke: 'var(--ink)', strokeWidth: 2.5 }),
       Plot.text(delivered, {
         x: (at: number) => at,
         text: (at: number) => `delivered ${formatMs(at)}`,
         frameAnchor: 'top',
         textAnchor: (deliveredMs ?? 0) > endMs / 2 ? 'end' : 'start',
         dy: -16,
-        fill: 'var(--good)',
+        fill: 'var(--ink)',
         fontWeight: 600,
       }),
     ],
@@ -112,8 +112,8 @@ function momentsOf({ preliminary, final, changedMs, cancelledMs }: Trace, things
     if (at !== undefined) moments.push({ lane, at, text, color });
   };
   add(REFERENCES, preliminary?.atMs, 'early', 'var(--early)');
-  add(REFERENCES, changedMs, 'changed', 'var(--waited)');
-  add(REFERENCES, final?.atMs, 'confirmed', 'var(--ink)');
-  add(things, cancelledMs, 'canceled', 'var(--waited)');
+  add(REFERENCES, changedMs, 'changed', 'var(--amber)');
+  add(REFERENCES, final?.atMs, 'confirmed', 'var(--good)');
+  add(things, cancelledMs, 'canceled', 'var(--amber)');
   return moments;
 }

@@ -52,7 +52,7 @@ function getSteps(row: Row): HTMLElement[] {
     step('Early answer', row.preliminaryMs, { text: ticket(row.preliminaryItem), otherwise }),
     step('You hear', row.answeredMs, {
       text: answer(row),
-      className: row.early === true ? 'early' : 'waited',
+      className: row.early === true ? 'early' : 'good',
       otherwise,
     }),
     step('Confirmed', row.finalMs, { text: final, className: revoked ? 'bad' : '', otherwise }),

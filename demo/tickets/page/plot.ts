@@ -1,6 +1,6 @@
 /** The live plot: how long each purchase took, against the number of tickets left (OSDI 2016, Figure 12). */
 import uPlot from 'uplot';
-import { cssVar } from '../../shared/page/dom.ts';
+import { cssColor } from '../../shared/page/dom.ts';
 import { logRange, logTicks, MS_MIN } from './log-scale.ts';
 
 /** One dot. */
@@ -18,7 +18,7 @@ export const DOT_COLORS = {
   /** Answered on the preliminary view. */
   early: '--early',
   /** Answered on the final view. */
-  waited: '--waited',
+  waited: '--good',
   /** Means over several sales, without incremental views and with them. */
   meanStrong: '--strong',
   mean: '--early',
@@ -88,7 +88,7 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
 }
 
 function dots(color: string, size: number): uPlot.Series {
-  const paint = (): string => cssVar(color);
+  const paint = (): string => cssColor(color);
   return { stroke: paint, paths: () => null, points: { show: true, size, width: 0, fill: paint } };
 }
 
@@ -98,8 +98,8 @@ function axis(label: string): uPlot.Axis {
     labelSize: 22,
     labelFont: '13px system-ui, sans-serif',
     font: '12px system-ui, sans-serif',
-    stroke: () => cssVar('--quiet'),
-    grid: { stroke: () => cssVar('--line'), width: 1 },
+    stroke: () => cssColor('--quiet'),
+    grid: { stroke: () => cssColor('--line'), width: 1 },
     ticks: { show: false },
   };
 }
@@ -110,8 +110,8 @@ function markThreshold(plot: uPlot, threshold: number): void {
   const { ctx, bbox } = plot;
   const x = Math.round(plot.valToPos(threshold + 0.5, 'x', true));
   ctx.save();
-  ctx.strokeStyle = cssVar('--waited');
-  ctx.fillStyle = cssVar('--waited');
+  ctx.strokeStyle = cssColor('--good');
+  ctx.fillStyle = cssColor('--good');
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
   ctx.beginPath();

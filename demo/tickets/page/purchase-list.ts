@@ -71,11 +71,11 @@ function answerCell({ answer: reported, early, answeredMs, retries, failure }: R
   const tries = retries === undefined ? '' : `try ${retries + 1}`;
   if (reported === undefined || answeredMs === undefined) {
     if (failure !== undefined) return make('td', '', second('–'));
-    return make('td', '', make('span', 'waited', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
+    return make('td', '', make('span', 'quiet', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
   }
   const answer = make(
     'span',
-    early === true ? 'early' : 'waited',
+    early === true ? 'early' : 'good',
     `${reported}, ${early === true ? 'early' : 'confirmed'}`,
   );
   return make('td', '', answer, second(tries === '' ? formatMs(answeredMs) : `${formatMs(answeredMs)}, ${tries}`));

@@ -7,6 +7,7 @@ import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
 import Lanes from './Lanes.vue';
 import RunProgram from './RunProgram.vue';
+import '@demo-shared/page/view-colors.css';
 import './style.css';
 
 export default {
