@@ -32,9 +32,10 @@ const API: DefaultTheme.SidebarItem = {
     ...settings.entries.map((entry) => ({ text: entry, link: `/reference/api/${entry}/` })),
   ],
 };
+const PROJECT_PAGES = ['CHANGELOG', 'CONTRIBUTING', 'SECURITY'] as const;
 const PROJECT: DefaultTheme.SidebarItem = {
   text: 'Project',
-  items: ['CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((name) => ({ text: name.toLowerCase(), link: `/${name}` })),
+  items: PROJECT_PAGES.map((name) => ({ text: name.toLowerCase(), link: `/${name}` })),
 };
 
 /** Sections that share a sidebar. */
@@ -43,10 +44,12 @@ interface Area {
   readonly titles: readonly string[];
   /** What its sidebar has at the end. */
   readonly last?: DefaultTheme.SidebarItem;
+  /** The addresses of pages that are not in the table of contents, and have its sidebar. */
+  readonly morePages?: readonly string[];
 }
 
 /** All sections without an area of their own are in the last one. */
-const REST: Area = { titles: [], last: PROJECT };
+const REST: Area = { titles: [], last: PROJECT, morePages: PROJECT_PAGES.map((name) => `/${name}`) };
 const AREAS: readonly Area[] = [
   { titles: ['Start', 'Guides', 'Bindings'] },
   { titles: ['RedBlue', 'Operate'] },
@@ -82,6 +85,7 @@ function createSidebar(area: Area): DefaultTheme.SidebarMulti {
   }));
   if (area.last !== undefined) items.push(area.last);
   const places = ofArea.flatMap(({ pages }) => pages.map(({ path }) => toPlace(path)));
+  places.push(...(area.morePages ?? []));
   return Object.fromEntries(places.map((place) => [place, items]));
 }
 
