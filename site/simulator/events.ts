@@ -9,7 +9,7 @@ import type {
   RecordedRun,
 } from '../../test/simulator/recorder/recorded-run.ts';
 
-export type { MessageGroup, RecordedMessage, RecordedOperation, RecordedRun };
+export type { MessageGroup, RecordedMark, RecordedMessage, RecordedOperation, RecordedRun };
 
 type Subject =
   | { readonly kind: 'message'; readonly item: RecordedMessage }

@@ -31,19 +31,85 @@ export const FIRST_RUN: RunRequest = { profile: 'partitions', seed: 131 };
 export interface FaultChoice {
   readonly fault: string;
   readonly label: string;
+  /** What the fault does, for a reader who does not know the protocol. */
+  readonly explanation: string;
   readonly profile: Profile;
   readonly seed: number;
 }
 
 export const FAULT_CHOICES: readonly FaultChoice[] = [
-  { fault: 'no-gate', label: 'Red operations do not wait for what they depend on', profile: 'partitions', seed: 1 },
-  { fault: 'blue-before-its-causes', label: 'Blue operations do not wait either', profile: 'lossy', seed: 9 },
-  { fault: 'all-blue-bank', label: 'Withdrawals are blue', profile: 'calm', seed: 9 },
-  { fault: 'no-phantoms', label: 'Certification ignores scans', profile: 'calm', seed: 15 },
-  { fault: 'swapped-records', label: 'A site swaps two entries of the red log', profile: 'calm', seed: 6 },
-  { fault: 'rights-created', label: 'A transfer of rights takes effect twice', profile: 'lossy', seed: 2 },
-  { fault: 'restart-forgets-slots', label: 'A restart forgets what it has answered', profile: 'crashes', seed: 18 },
-  { fault: 'no-sessions', label: 'Sites ignore what a session has seen', profile: 'moves', seed: 8 },
+  {
+    fault: 'no-gate',
+    label: 'Red operations do not wait for what they depend on',
+    explanation:
+      'Blue and red operations reach a site by different ways. With this fault, a site shows a red operation before ' +
+      'the blue ones that it depends on have arrived, so its clients see an effect without its cause.',
+    profile: 'partitions',
+    seed: 1,
+  },
+  {
+    fault: 'blue-before-its-causes',
+    label: 'Blue operations do not wait either',
+    explanation:
+      'With this fault, a site shows a blue operation as soon as it arrives. The operations that it depends on may ' +
+      'still be on their way from other sites.',
+    profile: 'lossy',
+    seed: 9,
+  },
+  {
+    fault: 'all-blue-bank',
+    label: 'Withdrawals are blue',
+    explanation:
+      'Two sites confirm blue withdrawals from one account without asking each other. Each of them sees enough money, ' +
+      'and together they take more than there is.',
+    profile: 'calm',
+    seed: 9,
+  },
+  {
+    fault: 'no-phantoms',
+    label: 'Certification ignores scans',
+    explanation:
+      'A client scans the seats, sees that one is free, and reserves it. With this fault, certification does not notice ' +
+      'a reservation that was added to the scanned rows meanwhile, so two clients get the same seat.',
+    profile: 'calm',
+    seed: 15,
+  },
+  {
+    fault: 'swapped-records',
+    label: 'A site swaps two entries of the red log',
+    explanation:
+      'One site applies two entries of the red log in the wrong order. Its values may then differ from those of the ' +
+      'other sites.',
+    profile: 'calm',
+    seed: 6,
+  },
+  {
+    fault: 'rights-created',
+    label: 'A transfer of rights takes effect twice',
+    explanation:
+      'With rights, a site takes its share of a pool without asking the others. With this fault, a transfer of rights ' +
+      'counts twice, so the sites together can take more than the pool has.',
+    profile: 'lossy',
+    seed: 2,
+  },
+  {
+    fault: 'restart-forgets-slots',
+    label: 'A restart forgets what it has answered',
+    explanation:
+      'A client sends an operation again if it gets no answer. With this fault, a site that has restarted does not ' +
+      'recognize an operation that it has already applied, and applies it twice.',
+    profile: 'crashes',
+    seed: 18,
+  },
+  {
+    fault: 'no-sessions',
+    label: 'Sites ignore what a session has seen',
+    explanation:
+      'A client moves to another site. With this fault, that site does not wait until it has what the client has ' +
+      'already seen, so the client sees older values.',
+    profile: 'moves',
+    seed: 8,
+  },
 ];
 
 /** Returns the run that the query of an address asks for, or the first run of the page. */

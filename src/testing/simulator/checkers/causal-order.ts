@@ -36,7 +36,10 @@ export class CausalOrderChecker extends CountingChecker {
       assertProperty(
         (seen[entry] ?? 0) >= count,
         () =>
-          `site ${site} shows ${formatOperation(operation)} with ${seen[entry]} of the ${count} operations of ${origin} before it`,
+          `site ${site} shows ${operation.id} too early. ` +
+          `Operations of ${origin} that it depends on: ${count}. ` +
+          `Shown before it: ${seen[entry] ?? 0}. ` +
+          `The operation: ${formatOperation(operation)}`,
       );
     }
     super.onApplied(site, operation, state);
