@@ -4,6 +4,7 @@ import { serve, type SiteAlarm } from 'correctables/server';
 import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
+import { addFirstContent } from './first-content.ts';
 import { buildPage } from './page/build.ts';
 import { MAIN_LEADER, PARTITIONS, SITES, type Site } from './regions.ts';
 import { service } from './service.ts';
@@ -25,9 +26,16 @@ export function startSites(options: NetworkOptions = {}): Promise<RunningNetwork
   return start({ port: 0, ...options });
 }
 
-/** Builds the page, then starts the sites and serves both at one address; 0 is any free port. */
+/** Builds the page, then starts the sites with some content, and serves both at one address; 0 is any free port. */
 export async function startNetwork({ port }: { readonly port: number }): Promise<RunningNetwork> {
-  return start({ port, page: withPageHeaders(fileListener(await buildPage())) });
+  const network = await start({ port, page: withPageHeaders(fileListener(await buildPage())) });
+  try {
+    await addFirstContent((site) => network.siteUrl(site));
+  } catch (error) {
+    await network.close();
+    throw error;
+  }
+  return network;
 }
 
 interface Listening extends NetworkOptions {

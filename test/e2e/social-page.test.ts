@@ -1,6 +1,7 @@
 /** The page of the social network in a real browser: posts, follows over two logs, rows that are held, and whole reads. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
+import { FIRST_ACTIONS } from '../../demo/social/first-content.ts';
 import { startNetwork, type RunningNetwork } from '../../demo/social/server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
@@ -15,6 +16,13 @@ describe.skipIf(browser === undefined)(
   () => {
     afterAll(() => (browser as Browser).close());
 
+    test('opened → the timelines have messages of both regions', async () => {
+      await using visit = await open();
+      const { page } = visit;
+      await page.locator('#eu').getByText('Gus Pancakes for breakfast. #1').waitFor();
+      await page.locator('#us').getByText('Dan Who has a spare umbrella? #1').waitFor();
+    });
+
     test('a post of Europe → in the timeline of an American who follows its author', async () => {
       await using visit = await open();
       const { page } = visit;
@@ -28,8 +36,9 @@ describe.skipIf(browser === undefined)(
         /^Ada posts: confirmed after [\d.]+ ms. It waited for the log of Europe.$/,
       );
       await us.getByText(/^log of America, with a hold in Europe of \d+ ms$/).waitFor();
-      expect(await readCount(page, 'committed')).toEqual(['1', '1']);
-      expect(await readCount(page, 'globals')).toEqual(['0', '1']);
+      const { eu: inEurope, us: inAmerica } = FIRST_ACTIONS;
+      expect(await readCount(page, 'committed')).toEqual([inEurope, inAmerica].map((all) => String(all.length + 1)));
+      expect(await readCount(page, 'globals')).toEqual(['1', '2']);
       expect(await readCount(page, 'standing')).toEqual(['0', '0']);
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(visit.errors).toEqual([]);
