@@ -196,20 +196,13 @@ function findLatestCheckpoint(
 ): LatestCheckpoint {
   const found: FoundCopy[] = [];
   const damages: string[] = [];
-  for (const number of getCheckpointNumbers(names).toReversed()) {
-    for (const name of [
-      formatCheckpointName(number),
-      formatCheckpointCopyName(number),
-    ]) {
-      const path = `${folder}/${name}`;
-      const content = names.includes(name)
-        ? readCheckpoint(files.read(path), number)
-        : undefined;
-      found.push({ number, path, content });
+  for (const number of getCheckpointNumbers(names).toReversed())
+    for (const copy of readCopies(files, folder, names, number)) {
+      const { path, content } = copy;
+      found.push(copy);
       if (content?.damage !== undefined)
         damages.push(`${path}: ${content.damage}`);
     }
-  }
   const [best] = found
     .filter(({ content }) => content?.checkpoint !== undefined)
     .toSorted(
@@ -227,6 +220,33 @@ function findLatestCheckpoint(
     superseded: others.map(({ path }) => path),
     damages,
   };
+}
+
+/**
+ * Reads the two copies of a checkpoint. Equal bytes are decoded once, since that
+ * takes most of the time of a start.
+ */
+function readCopies(
+  files: Files,
+  folder: string,
+  names: readonly string[],
+  number: number,
+): FoundCopy[] {
+  let last:
+    | { readonly bytes: Uint8Array; readonly content: FoundCheckpoint }
+    | undefined;
+  const copies = [
+    formatCheckpointName(number),
+    formatCheckpointCopyName(number),
+  ];
+  return copies.map((name) => {
+    const path = `${folder}/${name}`;
+    if (!names.includes(name)) return { number, path, content: undefined };
+    const bytes = files.read(path);
+    if (last === undefined || Buffer.compare(last.bytes, bytes) !== 0)
+      last = { bytes, content: readCheckpoint(bytes, number) };
+    return { number, path, content: last.content };
+  });
 }
 
 /**
