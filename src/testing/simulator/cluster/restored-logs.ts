@@ -105,6 +105,7 @@ export class RestoredLogs {
     restorations: 0,
     'restorations with a loss': 0,
     'copies of logs dropped': 0,
+    'logs that all sites vote for': 0,
   };
   readonly #context: RestoredLogsContext;
   readonly #steps: RestorationSteps;
@@ -273,7 +274,10 @@ export class RestoredLogs {
     );
     const openings = logs.map((log) => this.#findOpening(log, sealed));
     const { generation } = this.#red;
+    const { votedByAll = [] } = this.#red;
     this.#red = createGeneration(generation + 1, chosen, logs, openings);
+    this.counts['logs that all sites vote for'] +=
+      (this.#red.votedByAll?.length ?? 0) - votedByAll.length;
     this.#leaders = chosen.map(
       ({ site }) => sealed.find(({ name }) => name === site)?.origin as Origin,
     );
