@@ -4,6 +4,9 @@ import type { PageMessages } from '../../shared/page/messages.ts';
 export const adWords: PageMessages = {
   title: 'Ad server',
   lede: 'Ads, fetched before it is certain which.',
+  watch:
+    'with early answers, the ads are fetched while their references are still on the way to be confirmed, so they are ' +
+    'delivered earlier. If the references change meanwhile, the early work is canceled and the right ads are delivered.',
   things: 'ads',
   fetch: 'Fetch ads',
   fetchAndChange: 'Fetch, and change the references meanwhile',

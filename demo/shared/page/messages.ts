@@ -2,6 +2,8 @@
 export interface PageMessages {
   readonly title: string;
   readonly lede: string;
+  /** What to look at, in a sentence or two. */
+  readonly watch: string;
   /** The name of the referenced things, in the plural: "ads". */
   readonly things: string;
   readonly fetch: string;

@@ -67,6 +67,8 @@ interface Stand<T> {
  * connection is tolerated.
  */
 const PATIENCE_MS = 6_000;
+/** How often a page that is new beside a site is served without being shown. */
+const WARM_UP_ROUNDS = 3;
 /** The states in which a connection is usable. */
 const ONLINE: ReadonlySet<ConnectionState> = new Set<ConnectionState>(['open', 'probing']);
 
@@ -125,7 +127,8 @@ export class Race<T> {
    * Connects to a site; later heats run beside it. Requests in flight at another site are given up. A site that does
    * not answer is shown as a failure, and retried until it answers.
    *
-   * @returns once the site has accepted the page, or the page has left it
+   * @returns once the site has accepted the page and its first request will be as fast as later ones, or the page has
+   *   left it
    */
   async connect(site: string): Promise<void> {
     const previous = this.#stand;
@@ -137,6 +140,14 @@ export class Race<T> {
     this.#enter('connecting');
     // A site that refuses the page closes the connection, which is shown.
     await Promise.allSettled([previous?.store.close(), stand.ready]);
+    // After a failure the visitor may fetch already.
+    if (!this.#isConnecting(stand)) return;
+    await warmUp(stand);
+    if (this.#isConnecting(stand)) this.#enter('ready');
+  }
+
+  #isConnecting(stand: Stand<T>): boolean {
+    return this.#stand === stand && this.#phase === 'connecting';
   }
 
   /** Serves `users` both ways, one after the other; a failure ends the series, and is shown. */
@@ -191,7 +202,7 @@ export class Race<T> {
     if (online === this.#online) return;
     this.#online = online;
     this.#beImpatient();
-    if (online && (this.#phase === 'connecting' || this.#phase === 'failed')) this.#enter('ready');
+    if (online && this.#phase === 'failed') this.#enter('ready');
     else this.#changed();
   }
 
@@ -228,6 +239,19 @@ export class Race<T> {
   #enter(phase: Phase): void {
     this.#phase = phase;
     this.#changed();
+  }
+}
+
+/**
+ * Serves a user both ways, and drops the result. The first requests of a page take several times as long as later ones,
+ * which would hide what early answers save.
+ */
+async function warmUp<T>(stand: Stand<T>): Promise<void> {
+  const user = 0;
+  try {
+    for (let round = 0; round < WARM_UP_ROUNDS; round += 1) await serve(stand, user, false).served;
+  } catch {
+    // The next request shows what is wrong.
   }
 }
 

@@ -4,6 +4,9 @@ import type { PageMessages } from '../../shared/page/messages.ts';
 export const timelineWords: PageMessages = {
   title: 'Timelines',
   lede: 'New tweets, fetched before it is certain which.',
+  watch:
+    'with early answers, the tweets are fetched while the timeline is still on the way to be confirmed, so they are ' +
+    'delivered earlier. If someone posts meanwhile, the early work is canceled and the right tweets are delivered.',
   things: 'tweets',
   fetch: 'Read the timeline',
   fetchAndChange: 'Read, and post a tweet meanwhile',
