@@ -93,7 +93,7 @@ export class Simulation {
   readonly #settlement: Settlement;
   readonly #redLog: SimulatedRedLog;
   readonly #counts = { ...NO_COUNTS };
-  readonly #lossyLogs = new Set<number>();
+  readonly #losses = new Map<number, number>();
   readonly #faults: PlannedFaults;
   #isHealed = false;
 
@@ -142,7 +142,7 @@ export class Simulation {
       healthyPeriods: this.#healthyPeriods,
       sites: this.#sites,
       oracle: this.#oracle,
-      lossyLogs: this.#lossyLogs,
+      losses: this.#losses,
     });
     this.#settlement = new Settlement({
       sites: this.#sites,
@@ -225,7 +225,7 @@ export class Simulation {
       leaders: this.#partitions.findLeaders(this.#origins, LEADER),
       partitions: this.#partitions,
       restorationSteps: this.#replacements.restorationSteps ?? {},
-      lossyLogs: this.#lossyLogs,
+      losses: this.#losses,
       closeLinks: () => this.#network.closeLinks(),
       createSite: this.#replacements.createSite ?? createSiteFromShared,
       mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,

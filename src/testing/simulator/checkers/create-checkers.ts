@@ -8,7 +8,11 @@ import type { TracedService } from '../traced-service.ts';
 import { CausalOrderChecker, TotalOrderChecker } from './causal-order.ts';
 import { Checkers, type Checker } from './checker.ts';
 import { ClockChecker, TermChecker } from './clocks.ts';
-import { ConvergenceChecker, DurabilityChecker } from './durability.ts';
+import {
+  ConvergenceChecker,
+  DurabilityChecker,
+  type LogLosses,
+} from './durability.ts';
 import { ExactlyOnceChecker } from './exactly-once.ts';
 import { InvariantChecker } from './invariants.ts';
 import { LowWatermarkChecker } from './low-watermarks.ts';
@@ -29,8 +33,7 @@ export interface CheckedRun {
   /** The array of all sites, to which more are added during the run. */
   readonly sites: readonly SimulatedSite[];
   readonly oracle: OracleChecker;
-  /** The logs that have lost confirmed records, by partition. */
-  readonly lossyLogs: ReadonlySet<number>;
+  readonly losses: LogLosses;
 }
 
 /**
@@ -44,7 +47,7 @@ export function createCheckers({
   healthyPeriods,
   sites,
   oracle,
-  lossyLogs,
+  losses,
 }: CheckedRun): Checkers {
   const checkers: readonly Checker[] = [
     new CausalOrderChecker(origins),
@@ -55,7 +58,7 @@ export function createCheckers({
     new SessionChecker(origins),
     new ClockChecker(sites, REPLICA_LIMITS.maxClockSkewMs),
     new ExactlyOnceChecker(options.acceptsLoss),
-    new DurabilityChecker(lossyLogs),
+    new DurabilityChecker(losses),
     new ReplyChecker(options),
     new RejectionChecker({
       ...REPLICA_LIMITS,

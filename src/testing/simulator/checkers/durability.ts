@@ -2,6 +2,7 @@
  * Checks that acknowledged operations are at every remaining site, except blue
  * ones of sites that were lost before others had them.
  */
+import type { RedOperation } from '../../../server/records/records.ts';
 import type { Origin } from '../../../server/records/origin.ts';
 import {
   SiteChecker,
@@ -14,24 +15,31 @@ import {
 } from './checker.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 
+/** By partition: how often its red log was restored with a loss. */
+export type LogLosses = ReadonlyMap<number, number>;
+
+interface AppliedAfter {
+  readonly partition: number;
+  readonly losses: number;
+}
+
 export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
   readonly holdsAfterLoss = true;
-  /** The logs that have lost confirmed records, by partition. */
-  readonly #lossyLogs: ReadonlySet<number>;
-  /** The logs of red operations, by id. */
-  readonly #partitions = new Map<string, number>();
+  readonly #losses: LogLosses;
+  /** By red operation: the losses of its log when a site applied it last. */
+  readonly #appliedAfter = new Map<string, AppliedAfter>();
   /** The sites that have shown an operation, by operation. */
   readonly #shownBy = new Map<string, Set<Origin>>();
 
-  constructor(lossyLogs: ReadonlySet<number>) {
+  constructor(losses: LogLosses) {
     super((saved) => new Set(saved));
-    this.#lossyLogs = lossyLogs;
+    this.#losses = losses;
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
     const { id } = operation;
-    if (isRed(operation)) this.#partitions.set(id, operation.partition ?? 0);
+    if (isRed(operation)) this.#noteApplied(operation);
     this.getState(site).add(id);
     const sites = this.#shownBy.get(id);
     if (sites === undefined) this.#shownBy.set(id, new Set([site]));
@@ -45,7 +53,7 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
         !history.traits.hasEffect(operation)
       )
         continue;
-      if (this.#isInLossyLog(operation.id)) continue;
+      if (this.#mayBeLostWithLog(operation.id)) continue;
       const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some(
         (site) => !lost.has(site),
       );
@@ -60,9 +68,16 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
     }
   }
 
-  #isInLossyLog(id: string): boolean {
-    const partition = this.#partitions.get(id);
-    return partition !== undefined && this.#lossyLogs.has(partition);
+  #noteApplied({ id, partition = 0 }: RedOperation): void {
+    const losses = this.#losses.get(partition) ?? 0;
+    this.#appliedAfter.set(id, { partition, losses });
+  }
+
+  /** What a site applies after a loss is in the log that goes on. */
+  #mayBeLostWithLog(id: string): boolean {
+    const applied = this.#appliedAfter.get(id);
+    if (applied === undefined) return false;
+    return applied.losses < (this.#losses.get(applied.partition) ?? 0);
   }
 }
 

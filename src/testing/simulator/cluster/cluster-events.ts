@@ -48,8 +48,8 @@ export interface ClusterContext {
   readonly leaders: readonly Origin[];
   readonly partitions: SimulatedPartitions;
   readonly restorationSteps: Partial<RestorationSteps>;
-  /** The logs that have lost confirmed records, by partition. */
-  readonly lossyLogs: Set<number>;
+  /** By partition: how often its log was restored with a loss. */
+  readonly losses: Map<number, number>;
   closeLinks(): void;
   /**
    * Create the state of a new site, and update that of a site that has been
@@ -80,6 +80,8 @@ const RETRY_MS = 300;
 const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
+/** How often the red logs are restored in a run. */
+const MAX_RESTORATIONS = 2;
 
 /** A copy of the directory of a site. */
 interface CopiedDirectory {
@@ -130,6 +132,9 @@ export class ClusterEvents {
       steps: context.restorationSteps,
       tasks: this.#tasks,
       close: (site) => this.#close(site),
+      onRestored: () => {
+        if (this.#logs.counts.restorations < MAX_RESTORATIONS) this.#onceCalm();
+      },
       takeState: (site, task, kept) => {
         const retry = (): void => {
           this.#tasks.add(task);

@@ -74,10 +74,12 @@ export interface RestoredLogsContext {
   /** The leaders of the first generation. */
   readonly leaders: readonly Origin[];
   readonly steps: Partial<RestorationSteps>;
-  /** The logs that have lost confirmed records. */
-  readonly lossyLogs: Set<number>;
+  /** By partition: how often its log was restored with a loss. */
+  readonly losses: Map<number, number>;
   /** The tasks of operators. */
   readonly tasks: Set<string>;
+  /** All sites follow the new generation. */
+  onRestored(): void;
   /** Forgets the messages in flight: all links are closed. */
   closeLinks(): void;
   /** Retires a site that is lost for good. */
@@ -298,8 +300,8 @@ export class RestoredLogs {
     sealed: readonly SimulatedSite[],
   ): NamedEntries | undefined {
     if (losing.length === 0) return undefined;
-    const { partitions, lossyLogs } = this.#context;
-    lossyLogs.add(partition);
+    const { partitions, losses } = this.#context;
+    losses.set(partition, (losses.get(partition) ?? 0) + 1);
     this.counts['restorations with a loss'] += 1;
     const log = partitions.createOrigins().logs[partition] as Origin;
     return this.#steps.mergeNamedEntries(
@@ -340,7 +342,9 @@ export class RestoredLogs {
       takeState(site, task, kept);
     }
     this.#pending -= 1;
-    if (this.#pending === 0) tasks.delete(TASK);
+    if (this.#pending > 0) return;
+    tasks.delete(TASK);
+    this.#context.onRestored();
   }
 
   #noteFollowed(origin: Origin): void {
