@@ -7,9 +7,11 @@ import { MICROSECONDS_PER_MS, type SiteIndex, type Stamp } from '../../causal/st
 import { bindMethods, type Binding } from '../../correctable/binding.ts';
 import type { Timer } from '../../correctable/clock.ts';
 import { check } from '../../correctable/errors.ts';
+import { toExactJson } from '../shared/to-json.ts';
 import { CausalBinding } from './causal-binding.ts';
 import type { CausalLevels, SiteHost } from './site-host.ts';
 import { resolveOptions, type CausalStoreOptions, type ResolvedOptions } from './options.ts';
+import type { ParsedWrite } from './parse-operation.ts';
 import { createUnsignedTokens } from './session-tokens.ts';
 import { SiteNetwork } from './site-network.ts';
 
@@ -40,7 +42,7 @@ export interface CausalStore<N extends string = string> {
 
 /**
  * Creates a causally consistent store with several sites in this process: for tests, demos and
- * figures. Its data is in memory. Values are shared by reference: treat them as immutable.
+ * figures. Its data is in memory. Values are JSON, as on Redis.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
@@ -147,8 +149,8 @@ class EmbeddedStore implements CausalStore {
       failure: undefined,
       problem: '',
       checkKeys: () => {},
-      encode: (write) => write,
-      decode: (value) => value,
+      encode: encodeWrite,
+      decode: (text) => JSON.parse(text as string),
       createWriteId: () => this.#createWriteId(),
       onWritten: () => this.#wake(),
       waitForNews: (run) => this.#waitForNews(run),
@@ -209,4 +211,10 @@ class EmbeddedStore implements CausalStore {
       ),
     );
   }
+}
+
+/** Keeps values as JSON, so that they are those of the store on Redis. */
+function encodeWrite(write: ParsedWrite): ParsedWrite {
+  if (write.kind === 'tombstone') return write;
+  return { ...write, value: toExactJson(write.value, { name: 'put', field: 'args.value' }) };
 }

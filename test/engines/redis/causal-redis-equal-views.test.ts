@@ -12,14 +12,11 @@ import { withRedis } from '../support/redis.ts';
 const it = withRedis({ masters: 1, replicas: 0 });
 const RUNS = 15;
 
-/** JSON has no -0: a Redis returns 0, and a store in memory what it was given. */
-const jsonValue = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
-
 const key = fc.constantFrom('a', 'b', '{t}c', 'ü');
 const step = fc.record({
   site: fc.constantFrom(...REDIS_SITES),
   call: fc.oneof(
-    fc.record({ name: fc.constant('put' as const), key, value: jsonValue }),
+    fc.record({ name: fc.constant('put' as const), key, value: fc.jsonValue() }),
     fc.record({ name: fc.constant('remove' as const), key }),
     fc.record({ name: fc.constant('get' as const), key }),
     fc.record({ name: fc.constant('getMany' as const), keys: fc.array(key, { maxLength: 4 }) }),
