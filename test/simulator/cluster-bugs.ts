@@ -88,7 +88,7 @@ const CAMPS: Partial<SimulationOptions> = {
 export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   'ends-at-the-leader': {
     rule: 'a closed stream ends with the last operation that any site holds',
-    shownBy: 44,
+    shownBy: 46,
     caughtBy: ['members', 'durability', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
@@ -100,6 +100,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: CLOSING,
     makeMachine: BUGGY_CLUSTERS.openDoor,
+    shownBy: 4,
   },
   'sessions-beyond-the-end': {
     rule: 'what a session has seen beyond the end of a closed stream is not waited for',
@@ -107,6 +108,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: { ...CLOSING, sessionChance: 1 },
     makeMachine: BUGGY_CLUSTERS.endlessSessions,
+    shownBy: 13,
   },
   // @rule PART-M15
   'members-of-main': {
@@ -145,6 +147,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: AWAY,
     mergeSite: mergeWithoutTail,
+    shownBy: 3,
   },
   'returned-with-its-old-rows': {
     rule: 'a site that returns has the rows of the state that it was given',

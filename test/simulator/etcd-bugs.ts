@@ -74,7 +74,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-void-groups-count': {
     rule: 'a group of a start that has ended counts at no site',
-    shownBy: 1,
+    shownBy: 27,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -82,7 +82,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-starts-beside-each-other': {
     rule: 'the first group of a later start ends the one before it',
-    shownBy: 1,
+    shownBy: 57,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -107,7 +107,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule ETCD-F1
   'etcd-revisions-as-positions': {
     rule: 'a position counts entries, and is no revision of etcd',
-    shownBy: 1,
+    shownBy: 2,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     EtcdLog: BUGGY_ETCD_LOGS.revisions,
@@ -138,7 +138,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-trimmed-too-far': {
     rule: 'what a site lacks is not trimmed, or else the site knows that it is behind',
-    shownBy: 4,
+    shownBy: 3,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: TRIMMING,

@@ -60,6 +60,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['causal order'],
     profile: 'lossy',
     makeMachine: BUGGY_REPLICAS.blindBluePath,
+    shownBy: 3,
   },
   // @rule RB-R4
   'no-gate': {
@@ -73,12 +74,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['serializability'],
     profile: 'calm',
     makeMachine: BUGGY_REPLICAS.lenientCertifier,
+    shownBy: 6,
   },
   'sightless-writes': {
     rule: 'a red operation commits only if what it has read is still so, though it writes the same',
     caughtBy: ['serializability'],
     profile: 'calm',
     makeMachine: BUGGY_REPLICAS.sightlessCertifier,
+    shownBy: 6,
   },
   'sightless-takes': {
     rule: 'a red take commits only if no other take has drawn on the pool since',
@@ -115,6 +118,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'calm',
     overrides: HOT,
     makeMachine: BUGGY_REPLICAS.trustingCertifier,
+    shownBy: 5,
   },
   'any-execution-holds': {
     rule: 'an operation stands on executions of its own site and start',
@@ -134,7 +138,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a strong read shows what its session has seen',
     caughtBy: ['sessions'],
     profile: 'moves',
-    shownBy: 15,
+    shownBy: 27,
     overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
     makeMachine: BUGGY_REPLICAS.unwaitingReads,
   },
@@ -143,12 +147,13 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['invariants'],
     profile: 'calm',
     service: withColors(simulatedService(), { withdraw: 'blue' }),
+    shownBy: 7,
   },
   'all-blue-seats': {
     rule: 'a reservation is red: no row shows that a seat has two, only all of them together',
     caughtBy: ['invariants'],
     profile: 'calm',
-    shownBy: 18,
+    shownBy: 32,
     service: withColors(simulatedService(), { reserve: 'blue' }),
   },
   'messages-of-an-older-start': {
@@ -190,6 +195,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'crashes',
     overrides: { syncMeanMs: 100 },
     Disk: LyingDisk,
+    shownBy: 7,
   },
   // @rule STO-13
   'counted-before-earlier-ones': {
@@ -204,7 +210,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'nothing is taken of the red log behind a gap',
     caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
     profile: 'calm',
-    shownBy: 11,
+    shownBy: 35,
     overrides: { siteCount: 3, redJumpChance: 0.05 },
     makeMachine: BUGGY_REPLICAS.trustingFeed,
   },
@@ -262,12 +268,13 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['exactly once'],
     profile: 'crashes',
     makeMachine: BUGGY_REPLICAS.forgetfulCertifier,
+    shownBy: 3,
   },
   'every-claim-wins': {
     rule: 'the first entry of a slot decides it: one claim wins (hole 1)',
     caughtBy: ['exactly once'],
     profile: 'moves',
-    shownBy: 11,
+    shownBy: 14,
     overrides: MOVING,
     makeMachine: BUGGY_REPLICAS.greedyWalks,
   },
@@ -299,7 +306,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'an operation that may be blue is handed over before it goes to the red log (hole 5)',
     caughtBy: ['exactly once'],
     profile: 'moves',
-    shownBy: 99,
+    shownBy: 115,
     overrides: MOVING,
     makeMachine: BUGGY_REPLICAS.noHandover,
   },
@@ -361,6 +368,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'moves',
     overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
     makeMachine: BUGGY_REPLICAS.noSessions,
+    shownBy: 4,
   },
   'no-quarantine': {
     rule: 'what carries a wild stamp is refused',
@@ -388,7 +396,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'sites pass on the operations of a site that is gone',
     caughtBy: ['progress', 'convergence', 'durability'],
     profile: 'loss',
-    shownBy: 12,
+    shownBy: 21,
     overrides: { siteCount: 3 },
     makeMachine: BUGGY_REPLICAS.selfishBluePath,
   },
@@ -423,6 +431,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['oracle'],
     profile: 'calm',
     makeMachine: LYING_REPLICAS.meta,
+    shownBy: 3,
   },
   'weak-views-that-fail': {
     rule: 'a level fails only where its generator does',
@@ -449,6 +458,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'calm',
     overrides: { clientCount: 6, thinkMeanMs: 5, maxRedInFlight: 5 },
     makeMachine: LYING_REPLICAS.halfFull,
+    shownBy: 3,
   },
   'behind-at-once': {
     rule: 'REPLICA_BEHIND comes after the session timeout',

@@ -75,6 +75,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['causal order'],
     profile: 'logs',
     makeMachine: BUGGY_PARTITIONS.mainGate,
+    shownBy: 3,
   },
   // @rule PART-B5
   'marker-of-one-log': {
@@ -102,23 +103,27 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
       loseSiteAtMs: Infinity,
     },
     makeMachine: BUGGY_PARTITIONS.forgottenHolds,
+    shownBy: 25,
   },
   // @rule PART-G6
   'holds-not-certified': {
     rule: 'a hold is granted only if nothing that the global reads was written since its snapshot',
     ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.uncertifiedHolds,
+    shownBy: 3,
   },
   // @rule PART-G7
   'holds-reject-nothing': {
     rule: 'a record that overlaps a hold is rejected',
     ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.noOverlap,
+    shownBy: 3,
   },
   'holds-reject-writers-only': {
     rule: 'a record that reads what a hold writes is rejected',
     ...OF_HOLDS,
     makeMachine: BUGGY_PARTITIONS.readOverlap,
+    shownBy: 3,
   },
   // @rule PART-G6a
   'globals-in-parts': {
@@ -126,6 +131,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['whole'],
     makeMachine: BUGGY_PARTITIONS.partialGlobals,
+    shownBy: 3,
   },
   // @rule PART-G1
   'homes-by-site': {
@@ -162,7 +168,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a site takes the end of a hold only after the global',
     ...OF_HOLDS,
     overrides: LOSSY,
-    shownBy: 11,
+    shownBy: 15,
     makeMachine: BUGGY_PARTITIONS.earlyReleases,
   },
   // @rule PART-G8c

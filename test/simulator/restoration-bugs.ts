@@ -49,6 +49,7 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
           .map(({ site, copies }) => ({ ...copies[partition]!, site }))
           .reduce((a, b) => (b.length < a.length ? b : a)),
     }),
+    shownBy: 4,
   },
   // @rule PART-G11
   'returned-with-the-end-of-its-log': {

@@ -28,6 +28,8 @@ export interface PlantedCausalFault extends CausalFault {
   readonly caughtBy: readonly string[];
   /** Options in the place of drawn ones: what makes the fault likely to show. */
   readonly overrides?: Partial<CausalRunOptions>;
+  /** For a fault that shows itself seldom: a seed that did show it, with which tests begin. */
+  readonly shownBy?: number;
 }
 
 /** All partitions far apart in time, so that no stamp is above another by chance. */
@@ -273,18 +275,21 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'CAUSAL-2: a stamp is above the visible version that the write overwrites',
     caughtBy: ['overwrite'],
     overrides: { ...APART, clockOffsetMs: 80, siteCount: 2, keyCount: 2, remoteDelayMs: 2, thinkMeanMs: 20 },
+    shownBy: 56,
   },
   'causal-snapshot-of-received': {
     ...site(SiteWithStableFromAny),
     rule: 'CAUSAL-3: a snapshot has only what is stable',
     caughtBy: ['torn'],
     overrides: SEVERAL_SITES,
+    shownBy: 18,
   },
   'causal-read-leaves-clock': {
     ...partition(ClockNotRaised),
     rule: 'CAUSAL-4: no later write is in a snapshot that was read',
     caughtBy: TORN,
     overrides: { ...APART, clockOffsetMs: 80, localDelayMs: 4, siteCount: 1 },
+    shownBy: 64,
   },
   'causal-gap-ignored': {
     ...partition(GapIgnored),
@@ -309,12 +314,14 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'CAUSAL-10: a partition that has lost writes promises nothing about them',
     caughtBy: TORN,
     overrides: { ...SET_BACK, siteCount: 3, partitionCount: 1, cutEveryMs: 300, remoteDelayMs: 40 },
+    shownBy: 40,
   },
   'causal-cursor-before-versions': {
     ...partition(CursorBeforeVersions),
     rule: 'CAUSAL-11: the cursor moves together with the versions',
     caughtBy: TORN,
     overrides: { siteCount: 2 },
+    shownBy: 9,
   },
   'causal-cursor-unchecked': {
     ...partition(CursorNotChecked),
@@ -333,18 +340,21 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'CAUSAL-13: a partition that has lost state answers no client',
     caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
     overrides: SET_BACK,
+    shownBy: 4,
   },
   'causal-loss-of-others-unreported': {
     createSite: createSiteWithoutLossOfOthers,
     rule: 'CAUSAL-13: lost writes are reported, also if one gateway alone had seen them',
     caughtBy: ['unreported'],
     overrides: { ...SET_BACK, gatewaysPerSite: 2, flushEveryMs: 250, maxOwnEntries: 100_000, localDelayMs: 4 },
+    shownBy: 11,
   },
   'causal-start-unchecked': {
     createSite: (options) => new StartsWithoutChecks(options),
     rule: 'CAUSAL-13: a gateway that starts knows which own writes its site had',
     caughtBy: [...TORN, 'latest', 'waits'],
     overrides: { ...SET_BACK, ...ONE_GATEWAY, restartEveryMs: 150, losesViewsChance: 0, keepTombstonesMs: 1_000_000 },
+    shownBy: 97,
   },
   'causal-resync-moves-received': {
     ...partition(ResyncMovesReceived),
@@ -369,6 +379,7 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'CAUSAL-18: a delete that the source of a copy has forgotten does not come back',
     caughtBy: ['torn', 'session', 'visibility', 'convergence'],
     overrides: LONG_CUTS,
+    shownBy: 11,
   },
   'causal-unreceived-taken-for-forgotten': {
     createSite: createSiteThatMishears(Infinity),
