@@ -9,8 +9,10 @@ import {
 } from '../../../bench/causal/systems/checked-run.ts';
 import type { ReadersCheck } from '../../../bench/causal/systems/store-client.ts';
 import { KeyNames } from '../../../bench/causal/systems/workload.ts';
+import { sampleCases } from '../../support/lane.ts';
 
-const SEEDS = [1, 2, 3, 4];
+/** The first of them shows each planted fault. */
+const SEEDS = sampleCases([2, 1, 3, 4]);
 const names = new KeyNames(2);
 const [X, Y] = [names.nameKey(0, 0), names.nameKey(1, 0)];
 
@@ -134,7 +136,7 @@ test.each([
   { system: 'contrarian-one-round', siteCount: 3 },
 ] as const)('$system, sites: $siteCount → the checker finds no fault', (options) => {
   const { reads, faults, lateFaults } = runSeeds(options);
-  expect(reads).toBeGreaterThan(1_000);
+  expect(reads).toBeGreaterThan(250 * SEEDS.length);
   expect([...faults, ...lateFaults]).toEqual([]);
 });
 
