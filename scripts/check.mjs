@@ -36,7 +36,7 @@ const steps = {
   },
   lint: {
     command: 'oxlint',
-    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'research', 'test', 'scripts'],
+    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'research', 'site', 'test', 'scripts'],
     needsBuild: true,
   },
   api: { command: 'node', args: ['scripts/api.mjs'], needsBuild: true },

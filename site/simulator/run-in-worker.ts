@@ -11,9 +11,10 @@ export function runInWorker(request: RunRequest): RunningSeed {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
   const reply = new Promise<WorkerReply>((resolve) => {
     worker.addEventListener('message', ({ data }: MessageEvent<WorkerReply>) => resolve(data));
-    worker.addEventListener('error', ({ message = 'its code could not be loaded' }) =>
-      resolve({ error: `the worker has failed: ${message}` }),
-    );
+    worker.addEventListener('error', (event: Event) => {
+      const message = event instanceof ErrorEvent ? event.message : 'its code could not be loaded';
+      resolve({ error: `the worker has failed: ${message}` });
+    });
     worker.postMessage(request);
   });
   const stop = (): void => worker.terminate();

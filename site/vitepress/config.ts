@@ -138,7 +138,7 @@ export default defineConfig({
       provider: 'local',
       options: {
         _render: (source, env, markdown) => {
-          const path = String(env.relativePath);
+          const path = env.relativePath;
           if (isInternal(path) || path.startsWith('reference/api/')) return '';
           return markdown.render(source, env);
         },

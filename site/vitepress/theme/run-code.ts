@@ -77,7 +77,7 @@ export function drawViews(correctable: Correctable<unknown>, onView: (views: rea
   };
   correctable.onUpdate((value, view) => add(`${view.level}: ${format(value)}`, 'early'));
   correctable.onFinal((value, view) => {
-    if (view.confirms !== true && views.length > 0) markWasted(views);
+    if (!view.confirms && views.length > 0) markWasted(views);
     add(`${view.level}: ${format(value)}`, 'confirmed');
   });
   correctable.onError((error) => add(error.code, 'wrong'));
