@@ -9,6 +9,7 @@ import { build, type Plugin } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import entries from '../../../scripts/entries.json' with { type: 'json' };
 import { shortenMessages } from '../../../scripts/short-messages.ts';
+import { sampleCases } from '../../support/lane.ts';
 import { mistakes } from './cases.ts';
 import type { Entry, Untyped } from './untyped.ts';
 
@@ -44,7 +45,7 @@ async function loadShort(source: string): Promise<Entry> {
 
 const published = entries.filter(({ runs }) => runs === 'anywhere').map(({ subpath, source }) => [subpath, source]);
 
-describe.each(published as [string, string][])('%s', async (subpath, source) => {
+describe.each(sampleCases(published as [string, string][]))('%s', async (subpath, source) => {
   const entry = await loadShort(source);
   for (const [name, wrong] of Object.entries(mistakes[subpath] ?? {})) {
     if (typeof wrong === 'string') continue;

@@ -6,6 +6,7 @@ import { analyzeColors } from '../../../../src/server/color-analysis/analyze-col
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../../../src/server/service/tables.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 class Money {
   readonly cents = 1;
@@ -36,7 +37,7 @@ function problemsOf(
       },
     },
   });
-  return analyzeColors(service, { runs: 20, seed: 1 }).generators.map(({ problem }) => problem);
+  return analyzeColors(service, { runs: scaleRuns(20), seed: 1 }).generators.map(({ problem }) => problem);
 }
 
 function cyclic(): object {
