@@ -1,6 +1,6 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
 // @rule CLU-G1a, CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { OPEN_RED, READ_RED, SEAL_RED } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
 import { FollowerNode, requestOf } from './follower-node.ts';
@@ -192,11 +192,14 @@ test('a sealed site that cannot start reports it', async () => {
   expect(node.failures).toEqual(['the disk is full']);
 });
 
-test(`${READ_RED} is asked again while a link stays up`, { timeout: 10_000 }, async () => {
+test(`${READ_RED} is asked again while a link stays up`, async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const node = new FollowerNode(7);
   await node.follower.begin();
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
-  await expect.poll(() => node.caughtUp.length, { timeout: 8000 }).toBe(1);
+  await vi.advanceTimersByTimeAsync(8000);
+  expect(node.caughtUp).toHaveLength(1);
 });
 
 test('a site whose disk is full is not sealed, nor is any other one, and goes on', async () => {
@@ -220,21 +223,19 @@ test('a site whose disk becomes full before it is sealed goes on under the old g
   expect([node.isRunning, node.follower.red]).toEqual([true, { generation: 0, leader: 'ireland' }]);
 });
 
-test(
-  'a sealed site keeps the room to start again, says so at once, and raises an alarm if it lasts',
-  { timeout: 10_000 },
-  async () => {
-    const node = new FollowerNode(7);
-    await node.follower.begin();
-    await node.answer(SEAL_RED, { generation: 1, leader: null });
-    expect([node.hasReserved, node.isRunning]).toEqual([true, false]);
-    expect(node.follower.sealedProblem).toMatch(/sealed for generation 1.*repeat cluster restore-red$/);
-    await expect.poll(() => node.sealed, { timeout: 8000 }).toHaveLength(2);
-    expect(node.sealed).toEqual([`log: ${node.follower.sealedProblem}`, `alarm: ${node.follower.sealedProblem}`]);
-    await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
-    expect([node.hasReserved, node.isRunning, node.follower.sealedProblem]).toEqual([false, true, undefined]);
-  },
-);
+test('a sealed site keeps the room to start again, says so at once, and raises an alarm if it lasts', async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const node = new FollowerNode(7);
+  await node.follower.begin();
+  await node.answer(SEAL_RED, { generation: 1, leader: null });
+  expect([node.hasReserved, node.isRunning]).toEqual([true, false]);
+  expect(node.follower.sealedProblem).toMatch(/sealed for generation 1.*repeat cluster restore-red$/);
+  await vi.advanceTimersByTimeAsync(8000);
+  expect(node.sealed).toEqual([`log: ${node.follower.sealedProblem}`, `alarm: ${node.follower.sealedProblem}`]);
+  await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
+  expect([node.hasReserved, node.isRunning, node.follower.sealedProblem]).toEqual([false, true, undefined]);
+});
 
 test('a site that fails while it is stopped for a seal goes on once the log is opened', async () => {
   const node = new FollowerNode(7);
