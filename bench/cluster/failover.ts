@@ -165,6 +165,7 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   await sleep(WINDOW_MS);
   for (const { writer } of clients) writer.stop();
   await Promise.all(ends);
+  const endedAtMs = performance.now();
   const startedAtMs = performance.now();
   await nodes[victim].start();
   const backSeconds = (performance.now() - startedAtMs) / 1000;
@@ -175,8 +176,8 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   const steps = { fromMs: killedAtMs - WINDOW_MS, stepMs: STEP_MS, count: (2 * WINDOW_MS) / STEP_MS };
   return {
     site: victim,
-    awaySeconds: longestWaitSeconds(find(true), killedAtMs),
-    elsewhereSeconds: longestWaitSeconds(find(false), killedAtMs),
+    awaySeconds: longestWaitSeconds(find(true), killedAtMs, endedAtMs),
+    elsewhereSeconds: longestWaitSeconds(find(false), killedAtMs, endedAtMs),
     undisturbedSeconds: longestWaitSeconds(find(false), fromMs, killedAtMs),
     backSeconds: rounded(backSeconds),
     backProcessorSeconds: rounded(processorUs / 1e6),

@@ -48,11 +48,11 @@ export class Writer {
     return this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs).length;
   }
 
-  /** Returns the longest time without an acknowledged write between two moments. */
+  /** Returns the longest time without an acknowledged write between two moments. The last one may still wait. */
   longestGapMs(fromMs: number, untilMs: number): number {
     const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
     const ends = [...times, ...(untilMs === Infinity ? [] : [untilMs])];
-    return times.length === 0 ? Infinity : Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
+    return ends.length === 0 ? Infinity : Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
   }
 }
 
