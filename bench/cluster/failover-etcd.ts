@@ -93,6 +93,7 @@ async function measureKill({ nodes, etcd }: ClusterOnEtcd, kill: number): Promis
   await sleep(WINDOW_MS);
   for (const writer of writers) writer.stop();
   await Promise.all(ends);
+  const endedAtMs = performance.now();
   await etcd.restart(leader);
   const totals = { writes: 0, lost: 0, repeated: 0, unknown: 0 };
   for (const client of clients) {
@@ -101,7 +102,7 @@ async function measureKill({ nodes, etcd }: ClusterOnEtcd, kill: number): Promis
   }
   return {
     leader,
-    awaySeconds: longestWaitSeconds(writers, killedAtMs),
+    awaySeconds: longestWaitSeconds(writers, killedAtMs, endedAtMs),
     undisturbedSeconds: longestWaitSeconds(writers, fromMs, killedAtMs),
     ...totals,
   };

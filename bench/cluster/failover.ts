@@ -166,9 +166,8 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   for (const { writer } of clients) writer.stop();
   await Promise.all(ends);
   const endedAtMs = performance.now();
-  const startedAtMs = performance.now();
   await nodes[victim].start();
-  const backSeconds = (performance.now() - startedAtMs) / 1000;
+  const backSeconds = (performance.now() - endedAtMs) / 1000;
   const processorUs = processorTimeUs(nodes[victim].pid) ?? NaN;
   await Promise.all(clients.map(({ client }) => client.close()));
   const find = (isVictim: boolean): Writer[] =>

@@ -51,13 +51,13 @@ export class Writer {
   /** Returns the longest time without an acknowledged write between two moments. The last one may still wait. */
   longestGapMs(fromMs: number, untilMs: number): number {
     const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
-    const ends = [...times, ...(untilMs === Infinity ? [] : [untilMs])];
-    return ends.length === 0 ? Infinity : Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
+    const ends = [...times, untilMs];
+    return Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
   }
 }
 
 /** Returns the longest time that a client waited for an acknowledged write. */
-export function longestWaitSeconds(writers: readonly Writer[], fromMs: number, untilMs = Infinity): number {
+export function longestWaitSeconds(writers: readonly Writer[], fromMs: number, untilMs: number): number {
   return rounded(Math.max(...writers.map((writer) => writer.longestGapMs(fromMs, untilMs))) / 1000);
 }
 

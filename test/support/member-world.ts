@@ -11,10 +11,17 @@ import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
 import type { MemberOutput } from '../../src/server/records/replica-output.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
 import { decodeValue, encodeValue } from '../../src/server/storage/format/value-text.ts';
+import type { Sent } from '../unit/server/replica/sites.ts';
 import { siteAt } from './origins.ts';
 import { SiteWorld } from './site-world.ts';
 
 type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
+
+/** Returns a function that finds the messages to a site about the red log of a partition. */
+export const isOfLog =
+  (partition: number, to: number) =>
+  ({ to: receiver, envelope }: Sent): boolean =>
+    receiver === to && envelope.message.kind.startsWith('log.') && envelope.to.partition === partition;
 
 export class MemberWorld extends SiteWorld {
   /** For each site, the number of outputs before it took a donor's state. Earlier outputs do not count. */
@@ -49,6 +56,14 @@ export class MemberWorld extends SiteWorld {
       red: { start: from.red, entries: red.entries.slice(from.red) },
       checkpoint: this.saveCheckpoint(site),
     };
+  }
+
+  /** Lets time pass while some messages do not arrive. */
+  passWithout(isHeld: (sent: Sent) => boolean): void {
+    for (let round = 0; round < 20; round += 1) {
+      this.settle(isHeld);
+      this.tick();
+    }
   }
 
   /** Proposes a change of the members at one site. Returns the outcome. */

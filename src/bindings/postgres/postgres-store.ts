@@ -162,7 +162,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
           ongoing.end(written);
           return toWrite(plan, written);
         }
-        // A caller that leaves during the wait is told that nothing was taken.
+        // For a caller that leaves during the wait, nothing was taken.
         call.markUnsent();
         await ongoing.waitForTurn();
       }

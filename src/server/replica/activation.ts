@@ -38,9 +38,8 @@ export class Activation {
   readonly #client: string;
   readonly #copies: LogCopies;
   #inForce: DeploymentVersion | undefined;
-  /** What `main` has activated last, and whether it is in force. */
+  /** What `main` has activated last. It may not be in force yet. */
   #activated: SavedActivation | undefined;
-  #isPending = false;
   /**
    * The partitions whose last record of a version the own log does not prove to
    * count.
@@ -96,14 +95,7 @@ export class Activation {
 
   /** Appends what red logs lack of the activation, if this site has to. */
   copyToLogs(): void {
-    const activated = this.#activated;
-    if (activated === undefined) return;
-    const { version, place } = activated;
-    this.#copies.propose(place, (partition) => ({
-      ...this.#createRecord(version),
-      partition,
-      place,
-    }));
+    this.#copies.propose(this.#activated?.place ?? 0, this.#createCopy);
   }
 
   /**
@@ -144,7 +136,6 @@ export class Activation {
     const isOwn = site === options.site;
     if (lost === undefined) {
       this.#activated = { version, place };
-      this.#isPending = true;
       if (isOwn) this.#awaiting.push(id);
     } else if (isOwn) {
       const problem = `another version was activated meanwhile, which needs ${lost}`;
@@ -154,14 +145,15 @@ export class Activation {
 
   #beginIfDelivered(): void {
     const activated = this.#activated;
-    if (activated === undefined || !this.#isPending) return;
+    if (activated === undefined) return;
     if (!this.#copies.areDelivered(activated.place)) return;
-    this.#isPending = false;
-    this.#inForce = activated.version;
-    // Otherwise a start after a crash might not know that the records count,
-    // and would refuse operations that were done here.
-    if (this.#unproven.size === 0) this.#begin(activated.version);
-    else this.#beginOnceProven();
+    if (this.#inForce !== activated.version) {
+      this.#inForce = activated.version;
+      // Otherwise a start after a crash might not know that the records count,
+      // and would refuse operations that were done here.
+      if (this.#unproven.size === 0) this.#begin(activated.version);
+      else this.#beginOnceProven();
+    }
     const { site } = this.#core.options;
     for (const id of this.#awaiting.splice(0))
       this.#core.emit({
@@ -193,7 +185,6 @@ export class Activation {
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
     this.#begin(inForce);
     this.#activated = activated;
-    this.#isPending = !isSameVersion(needed, inForce);
   }
 
   /** Returns why an operation is not taken here yet, if so. */
@@ -234,6 +225,11 @@ export class Activation {
           shadow,
         ),
       );
+  };
+
+  readonly #createCopy = (partition: number): ActivateRecord => {
+    const { version, place } = this.#activated as SavedActivation;
+    return { ...this.#createRecord(version), partition, place };
   };
 
   #createRecord(version: DeploymentVersion): ActivateRecord {

@@ -32,9 +32,10 @@ export class LogCopies {
     place: number,
     create: (partition: number) => MemberRecord | ActivateRecord,
   ): void {
-    // Most deployments have one red log, and this runs after each input.
-    if (place === 0 || this.#logs.length === 1) return;
-    for (const partition of this.#otherLogs) {
+    if (place === 0) return;
+    // This runs after each input, so it creates no list.
+    const { length } = this.#core.options.origins.logs;
+    for (let partition = 1; partition < length; partition += 1) {
       if (!isActingFor(this.#core.options, partition)) continue;
       const known = this.#getCopiedPlace(partition);
       if (place <= Math.max(known, this.#proposed[partition] ?? 0)) continue;
@@ -45,17 +46,9 @@ export class LogCopies {
 
   /** Whether each red log has a copy of this place of `main` here. */
   areDelivered(place: number): boolean {
-    return this.#otherLogs.every(
-      (partition) => this.#getCopiedPlace(partition) >= place,
-    );
-  }
-
-  get #logs(): readonly unknown[] {
-    return this.#core.options.origins.logs;
-  }
-
-  /** The ordinals of the partitions beside `main`. */
-  get #otherLogs(): readonly number[] {
-    return [...this.#logs.keys()].slice(1);
+    const { logs } = this.#core.options.origins;
+    return [...logs.keys()]
+      .slice(1)
+      .every((partition) => this.#getCopiedPlace(partition) >= place);
   }
 }

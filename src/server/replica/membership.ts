@@ -10,6 +10,7 @@ import type {
   AckRecord,
   ChangeRecord,
   MemberRecord,
+  MembersCopyRecord,
   OperationId,
 } from '../records/records.ts';
 import type { BluePath } from './causal/blue-path.ts';
@@ -124,16 +125,18 @@ export class Membership {
 
   /** Appends what red logs lack of the members, if this site has to. */
   copyToLogs(): void {
-    this.#copies.propose(this.#place, (partition) => ({
-      kind: 'member',
-      action: 'copy',
-      id: this.#nextId(),
-      site: this.#core.options.site,
-      partition,
-      place: this.#place,
-      origins: this.#origins.save(),
-    }));
+    this.#copies.propose(this.#place, this.#createCopy);
   }
+
+  readonly #createCopy = (partition: number): MembersCopyRecord => ({
+    kind: 'member',
+    action: 'copy',
+    id: this.#nextId(),
+    site: this.#core.options.site,
+    partition,
+    place: this.#place,
+    origins: this.#origins.save(),
+  });
 
   /** Whether this site takes updates. */
   get takesWrites(): boolean {

@@ -3,10 +3,11 @@
  * `cluster.json` names, or all open sites if all of these were lost once.
  */
 import type { Origins } from '../../records/origin.ts';
-import { getNamedVoters, type RedGeneration } from './red-generation.ts';
-
-/** A partition, as `cluster.json` has it. */
-type VotedPartition = Parameters<typeof getNamedVoters>[1];
+import {
+  getNamedVoters,
+  type RedGeneration,
+  type VotedPartition,
+} from './red-generation.ts';
 
 /** A deployment as a site knows it. */
 export interface KnownDeployment {
@@ -29,7 +30,6 @@ export interface LogVoters {
 
 /**
  * @param lists sites that may be members, the open ones first
- * @param partition a partition of `cluster.json`
  * @param known the generations that are known of the sites
  * @param sites the sites that are not lost
  */

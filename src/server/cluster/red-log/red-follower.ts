@@ -302,7 +302,9 @@ export class RedFollower {
 
   #follow(red: RedGeneration, copy = this.#copy): void {
     const { generation, leader, base, opening, logs } = red;
-    const { votedByAll } = leader === null ? this.#red : red;
+    // Who seals a site does not know which logs all sites vote for.
+    const isSealed = leader === null;
+    const { votedByAll } = isSealed ? this.#red : red;
     const followed = {
       generation,
       leader,

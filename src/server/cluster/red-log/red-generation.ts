@@ -140,18 +140,19 @@ export function getBegins(red: RedGeneration): readonly LogCopy[] | undefined {
   return bases.length === 0 ? undefined : bases;
 }
 
+/** A partition, as `cluster.json` has it. */
+export interface VotedPartition {
+  readonly name: string;
+  readonly voters?: readonly string[] | undefined;
+}
+
 /**
  * Returns the names of the voters of a log; `undefined` if all open sites are
  * voters.
- *
- * @param partition a partition of `cluster.json`
  */
 export function getNamedVoters(
   { votedByAll = [] }: Pick<RedGeneration, 'votedByAll'>,
-  partition: {
-    readonly name: string;
-    readonly voters?: readonly string[] | undefined;
-  },
+  partition: VotedPartition,
 ): readonly string[] | undefined {
   return votedByAll.includes(partition.name) ? undefined : partition.voters;
 }

@@ -71,6 +71,9 @@ export interface PartitionFactories {
   readonly createGlobals?: (...parts: GlobalParts) => GlobalRequests;
 }
 
+/** Another red log did not grant a hold of a global in time. */
+const ABORTED: Conflict = { reason: 'aborted' };
+
 export class RedPath {
   /** By the ordinal of the partition, as all lists here. */
   readonly orders: readonly RedOrder[];
@@ -500,10 +503,7 @@ export class RedPath {
     const isRefused = decision.kind === 'refuse' || decision.kind === 'abort';
     // The record of the operation itself ends or rejects the request.
     if (ended === undefined || !isRefused) return;
-    const { conflict } =
-      decision.kind === 'refuse'
-        ? decision
-        : { conflict: { reason: 'aborted' } as const };
+    const conflict = decision.kind === 'refuse' ? decision.conflict : ABORTED;
     this.#reject(ended, conflict);
   }
 

@@ -30,6 +30,7 @@ import {
   getNamedVoters,
   type GenerationLog,
   type RedGeneration,
+  type VotedPartition,
 } from '../../../server/cluster/red-log/red-generation.ts';
 import type { Random } from '../../../server/collections/random.ts';
 import {
@@ -241,7 +242,7 @@ export class RestoredLogs {
   }
 
   /** Returns a partition as the cluster file has it. */
-  #getPartition(partition: number): Parameters<typeof getNamedVoters>[1] {
+  #getPartition(partition: number): VotedPartition {
     const { names } = this.#context.partitions.partitions;
     const voters = this.#redLogs[partition - 1]?.voters;
     return { name: names[partition] ?? '', voters };
@@ -275,8 +276,7 @@ export class RestoredLogs {
       this.#steps.chooseCopy(log, found, [], []),
     );
     const openings = logs.map((log) => this.#findOpening(log, sealed));
-    const { generation } = this.#red;
-    const { votedByAll = [] } = this.#red;
+    const { generation, votedByAll = [] } = this.#red;
     this.#red = createGeneration(generation + 1, chosen, logs, openings);
     this.counts['logs that all sites vote for'] +=
       (this.#red.votedByAll?.length ?? 0) - votedByAll.length;

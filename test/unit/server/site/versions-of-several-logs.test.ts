@@ -3,32 +3,21 @@
 import { expect, test } from 'vitest';
 import { createPartitions } from '../../../../src/server/service/partitions.ts';
 import { createSiteFromShared, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
+import { isOfLog } from '../../../support/member-world.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { running, V2, versionOf, VersionWorld } from '../../../support/version-world.ts';
-import type { Sent } from '../replica/sites.ts';
 
 const [MAIN_LEADER, US_LEADER, FOLLOWER] = [0, 1, 2] as const;
 const SITES = [MAIN_LEADER, US_LEADER, FOLLOWER];
 const HASH_V2 = versionOf(V2).service.hash;
 
 const quote = { name: 'quote', args: { id: 'us/x' } };
-const isOfLog =
-  (partition: number, to: number) =>
-  ({ to: receiver, envelope }: Sent): boolean =>
-    receiver === to && envelope.message.kind.startsWith('log.') && envelope.to.partition === partition;
 
 const createWorld = () =>
   new VersionWorld(3, {
     partitions: createPartitions(V2, { us: {} }),
     redLogs: [{ leader: siteAt(US_LEADER) }],
   });
-
-function passWithout(world: VersionWorld, isHeld: (sent: Sent) => boolean): void {
-  for (let round = 0; round < 20; round += 1) {
-    world.settle(isHeld);
-    world.tick();
-  }
-}
 
 const getInForce = (world: VersionWorld) => SITES.map((site) => world.inForceAt(site) === HASH_V2);
 const getChanged = (world: VersionWorld) =>
@@ -51,7 +40,7 @@ test('the log of us has no copy here → not in force here, and the proposer wai
   world.restart(SITES, V2);
   const isHeld = isOfLog(1, FOLLOWER);
   world.activate(FOLLOWER);
-  passWithout(world, isHeld);
+  world.passWithout(isHeld);
   expect(getInForce(world)).toEqual([true, true, false]);
   expect(getChanged(world)).toEqual([]);
   expect(world.submit(FOLLOWER, quote)).toMatchObject({ code: 'UNAVAILABLE' });
@@ -65,9 +54,9 @@ test('a site with the old version, behind in main → stops before it takes a ne
   world.restart([MAIN_LEADER, US_LEADER], V2);
   const isHeld = isOfLog(0, FOLLOWER);
   world.activate(MAIN_LEADER);
-  passWithout(world, isHeld);
+  world.passWithout(isHeld);
   const quoted = world.submit(US_LEADER, quote);
-  passWithout(world, isHeld);
+  world.passWithout(isHeld);
   expect(quoted.value).toBe('new');
   expect(world.outdated).toEqual([[FOLLOWER, expect.stringContaining('needs a newer version')]]);
   expect(world.machine(FOLLOWER).replica.red.orders[1]?.deliveredCount).toBe(0);
@@ -113,7 +102,7 @@ test('a checkpoint between the activation and its copy → the version comes int
   const world = createWorld();
   world.restart(SITES, V2);
   world.activate(MAIN_LEADER);
-  passWithout(world, isOfLog(1, FOLLOWER));
+  world.passWithout(isOfLog(1, FOLLOWER));
   const saved = createSiteFromShared(getSharedPart(world.saveCheckpoint(FOLLOWER)));
   world.crash(FOLLOWER);
   world.options = running(V2) as never;
