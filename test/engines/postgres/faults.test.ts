@@ -95,6 +95,10 @@ test('a replica that is down is replaced by the next one, and used again when it
 test('a read in conflict with the replay fails its level only', async () => {
   const replicas = [{ ...it.servers.connection('replica-1') }];
   const opened = openForTest(it.servers, { replicas, statements });
+  onTestFinished(async () => {
+    await it.servers.query('primary', 'insert into big select generate_series(1, 1000)');
+    await untilAllCaughtUp(it.servers);
+  });
   const reading = opened.client.invokeWeak(statements.countAtReplica({ seconds: 15 }));
   await findProcess('replica-1', 'pg_sleep');
   // The replay needs the table for itself. It waits one second for the read, then it cancels it.
@@ -102,9 +106,8 @@ test('a read in conflict with the replay fails its level only', async () => {
   expect(await reading).toBe(0); // by the primary
   expect(opened.binding.stats.replicaFailures).toBe(1);
   const text = "select sum(confl_lock)::int as n from pg_stat_database_conflicts where datname = 'postgres'";
-  expect(await it.servers.query('replica-1', text)).toEqual([{ n: 1 }]);
-  await it.servers.query('primary', 'insert into big select generate_series(1, 1000)');
-  await untilAllCaughtUp(it.servers);
+  // A slow replica counts more than one: the replay repeats the cancellation every few milliseconds until it is heeded.
+  expect((await it.servers.query('replica-1', text))[0]?.['n']).toBeGreaterThan(0);
 });
 
 // @rule REPL-4
