@@ -16,6 +16,13 @@ import {
   parseFileNumbers,
   formatSegmentName,
 } from '../../server/storage/format/file-names.ts';
+import { getLogKinds } from '../../server/log/log-positions.ts';
+import {
+  getRecoveredLog,
+  type RecoveredState,
+} from '../../server/log/recovered-state.ts';
+import type { RecoveredSite } from '../../server/storage/recovery.ts';
+import { PropertyViolation } from './checkers/checker.ts';
 import type { Random } from '../../server/collections/random.ts';
 
 export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
@@ -68,6 +75,23 @@ export function drawDamage(
     );
     bytes[place] = (bytes[place] as number) ^ (1 << random.between(0, 7));
     return bytes;
+  }
+}
+
+/** Fails if a damaged disk lacks something that was there before, and does not say so. */
+export function checkNothingLost(
+  stored: RecoveredState,
+  undamaged: RecoveredSite,
+): void {
+  for (const log of getLogKinds(undamaged.lengths)) {
+    const { start, entries } = getRecoveredLog(stored, log);
+    const [has, had] = [start + entries.length, undamaged.lengths[log] ?? 0];
+    const isKept = start <= (undamaged.retainedFrom[log] ?? 0);
+    if (has === had && isKept) continue;
+    throw new PropertyViolation(
+      `a damaged disk had ${had} entries of the ${log} log, and ${has} of them, or less of what others need, without a word`,
+      'damage',
+    );
   }
 }
 

@@ -178,9 +178,11 @@ export class SimulatedDisk {
     for (const [path, bytes] of copyFiles(files)) this.#files.set(path, bytes);
   }
 
-  /** Continues with the damaged files. */
-  acceptDamage(): void {
+  /** Continues with the damaged files. Returns those from before, if there are such. */
+  acceptDamage(): Files | undefined {
+    const undamaged = this.openUndamaged;
     this.#undamagedFiles = undefined;
+    return undamaged;
   }
 
   #damage(): void {

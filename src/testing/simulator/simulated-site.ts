@@ -10,9 +10,9 @@ import {
   getOperationPlans,
   type OperationPlan,
 } from '../../server/service/operation-plan.ts';
-import { PropertyViolation } from './checkers/checker.ts';
 import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
+import { checkNothingLost } from './disk-damage.ts';
 import type { SentMessage } from './network.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import type {
@@ -21,7 +21,6 @@ import type {
   SimulatedSubmission,
   SiteReply,
 } from './simulated-site-options.ts';
-import { getLogKinds } from '../../server/log/log-positions.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
@@ -32,13 +31,15 @@ import {
 } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
-  getRecoveredLog,
   getSharedPart,
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
-import { recoverSite } from '../../server/storage/recovery.ts';
+import {
+  recoverSite,
+  type RecoveredSite,
+} from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
@@ -226,8 +227,7 @@ export class SimulatedSite {
    */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
-    const { openUndamaged } = disk;
-    if (openUndamaged === undefined) return open();
+    if (disk.openUndamaged === undefined) return open();
     let storage: DurableStorage;
     try {
       storage = open();
@@ -237,19 +237,15 @@ export class SimulatedSite {
       disk.restoreBackup();
       return open();
     }
-    disk.acceptDamage();
-    const undamaged = recoverSite(openUndamaged, SITE_DIRECTORY);
-    for (const log of getLogKinds(undamaged.lengths)) {
-      const { start, entries } = getRecoveredLog(storage.stored, log);
-      const [has, had] = [start + entries.length, undamaged.lengths[log] ?? 0];
-      const isKept = start <= (undamaged.retainedFrom[log] ?? 0);
-      if (has === had && isKept) continue;
-      throw new PropertyViolation(
-        `a damaged disk had ${had} entries of the ${log} log, and ${has} of them, or less of what others need, without a word`,
-        'damage',
-      );
-    }
+    this.#acceptDamage(storage.stored);
     return storage;
+  }
+
+  /** Goes on with a damaged disk, which must have all that was there before. */
+  #acceptDamage(stored: RecoveredState): void {
+    const undamaged = this.#options.disk.acceptDamage();
+    if (undamaged === undefined) return;
+    checkNothingLost(stored, recoverSite(undamaged, SITE_DIRECTORY));
   }
 
   lose(): void {
@@ -319,6 +315,17 @@ export class SimulatedSite {
         smallParts: this.#checkerNotes.unpack(checkpoint).smallParts,
       },
     };
+  }
+
+  /**
+   * Recovers what is on its disk while it is stopped.
+   *
+   * @throws `UNAVAILABLE` if the disk is damaged: the next start puts a backup in its place
+   */
+  recover(): RecoveredSite {
+    const found = recoverSite(this.#options.disk.mount(), SITE_DIRECTORY);
+    this.#acceptDamage(found.stored);
+    return found;
   }
 
   /** Returns the state that a start finds on a copy of its disk. */

@@ -17,10 +17,7 @@ import { getStartNumber } from '../../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { SiteMachine } from '../../../server/site/site-machine.ts';
 import type { SiteOptions } from '../../../server/site/site-options.ts';
-import {
-  recoverSite,
-  type RecoveredSite,
-} from '../../../server/storage/recovery.ts';
+import type { RecoveredSite } from '../../../server/storage/recovery.ts';
 import { installSite } from '../../../server/storage/transfer/install-site.ts';
 import { PropertyViolation } from '../checkers/checker.ts';
 import type { SimulatedDisk } from '../disk.ts';
@@ -279,7 +276,7 @@ export class ClusterEvents {
       let found: RecoveredSite;
       let state: RecoveredState;
       try {
-        found = recoverSite(disk.mount(), SITE_DIRECTORY);
+        found = site.recover();
         state = this.#context.mergeSite(
           site.origin,
           site.unpackState(found.stored),

@@ -43,9 +43,8 @@ import type {
   RedLogPlace,
   SiteOptions,
 } from '../../../server/site/site-options.ts';
-import { recoverSite } from '../../../server/storage/recovery.ts';
 import type { SimulationOptions } from '../options.ts';
-import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
+import type { SimulatedSite } from '../simulated-site.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
 import type { Timeline } from '../timeline.ts';
 
@@ -368,6 +367,5 @@ function toOpening(log: GenerationLog | undefined): LogOpening | undefined {
 function readState(
   site: SimulatedSite,
 ): ReturnType<SimulatedSite['unpackState']> {
-  const { stored } = recoverSite(site.disk.mount(), SITE_DIRECTORY);
-  return site.unpackState(stored);
+  return site.unpackState(site.recover().stored);
 }
