@@ -15,10 +15,10 @@ import { CODECS, drawOutcomeOptions, usualSettings, type OutcomeOptions } from '
 import { Coverage } from '../support/outcomes/coverage.ts';
 import { VirtualTime } from '../support/outcomes/virtual-time.ts';
 import { OutcomeSimulation } from '../support/outcomes/simulation.ts';
-import { scaleRuns } from '../support/lane.ts';
+import { lane, sampleCases } from '../support/lane.ts';
 
 const SEED = Number(process.env['OUTCOMES_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? scaleRuns(1_500));
+const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? { fast: 50, remaining: 1_500, all: 1_500, nightly: 15_000 }[lane]);
 const TIMEOUT_MS = 3_600_000;
 /** With so many runs, what is rare has been seen. */
 const ENOUGH_RUNS = 1_000;
@@ -49,8 +49,8 @@ const CALM_PER_THOUSAND: Readonly<Record<string, number>> = {
   confirmation: 100,
 };
 
-/** Of the times after which a connection is cut below. */
-const CUTS = 101;
+/** The times after which a connection is cut below. */
+const CUT_TIMES_MS = sampleCases(Array.from({ length: 101 }, (_, index) => 10 * index));
 
 interface Played {
   readonly make: () => Deployment;
@@ -128,16 +128,16 @@ test.each(DEPLOYMENTS)(
   async (_, make, _more, item) => {
     using time = new VirtualTime();
     const sights = new Coverage();
-    for (let cut = 0; cut < CUTS; cut++) {
-      const cutAfterMs = 10 * cut;
+    for (const [cut, cutAfterMs] of CUT_TIMES_MS.entries()) {
       const setting = { codec: CODECS[cut % 2] as OutcomeOptions['codec'], bounds: {} };
       const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), { make, setting, sights });
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
     // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
-    expect(sights.times('restart, with a write in flight')).toBe(CUTS);
-    for (const description of item) expect(sights.times(description), description).toBeGreaterThanOrEqual(CUTS);
-    expect(sights.times('cut, with a write in flight')).toBeGreaterThan(CUTS / 4);
+    expect(sights.times('restart, with a write in flight')).toBe(CUT_TIMES_MS.length);
+    for (const description of item)
+      expect(sights.times(description), description).toBeGreaterThanOrEqual(CUT_TIMES_MS.length);
+    expect(sights.times('cut, with a write in flight')).toBeGreaterThan(CUT_TIMES_MS.length / 4);
   },
   TIMEOUT_MS,
 );

@@ -108,6 +108,7 @@ describe('requests: the bytes of the driver', () => {
           expect(inStream(ours, at).toString('hex')).toBe(theirs.write(encoder, at).toString('hex'));
         }
       }),
+      { numRuns: scaleRuns(100) },
     );
   });
 
