@@ -32,7 +32,9 @@ test(
     expect(await runProgram([TSC, '-p', directory])).toMatchObject({ code: 0, stdout: '' });
 
     const served = ['serve', '--service', join(directory, 'service.js'), '--latency', 'eu-us', '--ephemeral'];
-    using server = new Program([CORRECTABLES, ...served, '--port', '0']);
+    const server = new Program([CORRECTABLES, ...served, '--port', '0']);
+    // Also if the test takes too long, which leaves this function waiting.
+    onTestFinished(() => server[Symbol.dispose]());
     const [address = ''] = /127\.0\.0\.1:\d+/.exec(await server.line()) ?? [];
     const client = join(directory, 'client.js');
     await writeFile(client, (await readFile(client, 'utf8')).replaceAll(PORT, address));
