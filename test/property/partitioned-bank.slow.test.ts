@@ -9,7 +9,7 @@ import { getExecutionName } from '../../src/server/records/global-records.ts';
 import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { findStrictCycle, type StrictOperation } from '../../src/testing/simulator/checkers/strict.ts';
-import { createRandom } from '../support/globals/world.ts';
+import { createRandom } from '../support/globals/seeded-random.ts';
 import { scaleRuns } from '../support/lane.ts';
 import type { SiteWorld } from '../support/site-world.ts';
 import { balance, call, createWorld, deposit, withdraw } from '../unit/server/replica/partitions/partitioned-bank.ts';

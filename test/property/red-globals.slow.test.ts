@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { PLANTED_FAULTS } from '../support/globals/faults.ts';
 import { CORRECT_PARTS } from '../support/globals/parts.ts';
-import { runGlobals, type RunResult, type WorldOptions } from '../support/globals/world.ts';
+import { LARGE_WINDOW, runGlobals, type RunResult, type WorldOptions } from '../support/globals/world.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['GLOBALS_RUNS'] ?? scaleRuns(40));
@@ -15,17 +15,19 @@ const FIRST_SEED = Number(process.env['GLOBALS_SEED'] ?? 1);
 
 const OPTIONS: WorldOptions = {
   parts: CORRECT_PARTS,
-  windowCommits: 1000,
+  windowCommits: LARGE_WINDOW,
   losesSite: false,
   copies: 0.1,
   late: 0.1,
   lagging: 0.2,
   globals: 0.5,
   blueSpeed: 0.2,
+  haltsLogs: false,
 };
 
 const WORLDS: Readonly<Record<string, Partial<WorldOptions>>> = {
   'sites restart from checkpoints': {},
+  'logs order nothing for a while': { haltsLogs: true },
   'a site is lost': { losesSite: true },
   'a site is lost with blue operations': { losesSite: true, blueSpeed: 0.005, globals: 0.9 },
   'the window is small, and many records land late or twice': {

@@ -11,6 +11,8 @@ import {
   UnheldTable,
   UnrejectingCertifier,
   UnrejectingTable,
+  UnreachingCoordinator,
+  UnrefusedCoordinator,
   WindowlessCertifier,
 } from './faulty-parts.ts';
 import type { Parts } from './parts.ts';
@@ -43,6 +45,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     rule: 'G8a release after the global',
     parts: { Coordinator: EarlyCoordinator, findAwaitedStamps: awaitOnlyHolds },
+  },
+  { rule: 'G8b releases after a refusal', parts: { Coordinator: UnrefusedCoordinator } },
+  {
+    rule: 'G8f no hold for a log that orders nothing',
+    parts: { Coordinator: UnreachingCoordinator },
+    options: { haltsLogs: true },
   },
   { rule: 'G8c abort', parts: { Coordinator: UnabortingCoordinator } },
   { rule: 'G8d window', parts: { Certifier: WindowlessCertifier }, options: SMALL_WINDOW, seed: 5_000_290 },

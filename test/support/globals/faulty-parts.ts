@@ -6,7 +6,11 @@ import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-
 import type { Footprint } from '../../../src/server/replica/red/order/footprint.ts';
 import { HoldTable, type ExecutionEnd } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import { GlobalCoordinator, type SiteProgress } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import {
+  GlobalCoordinator,
+  type CoordinatorOptions,
+  type SiteProgress,
+} from '../../../src/server/replica/red/requests/global-coordinator.ts';
 
 /** Nothing is held, and holds are not certified. */
 export class UnheldTable extends HoldTable {
@@ -75,14 +79,40 @@ export class FinalCoveringCoordinator extends GlobalCoordinator {
 /** Releases do not wait until the global is applied. */
 export class EarlyCoordinator extends GlobalCoordinator {
   override act(site: SiteProgress): ReturnType<GlobalCoordinator['act']> {
-    return super.act({
-      nowMs: site.nowMs,
-      getCoverage: (snapshot) => site.getCoverage(snapshot),
-      isDurable: (snapshot) => site.isDurable(snapshot),
-      isApplied: () => true,
-      isLeader: (partition) => site.isLeader(partition),
-      isReachable: (partition) => site.isReachable(partition),
-    });
+    return super.act({ ...site, isApplied: () => true });
+  }
+}
+
+/** Holds are appended, whatever the logs order. */
+export class UnreachingCoordinator extends GlobalCoordinator {
+  override act(site: SiteProgress): ReturnType<GlobalCoordinator['act']> {
+    return super.act({ ...site, isReachable: () => true });
+  }
+}
+
+/** What a coordinator reads of a table: the refusal of a hold is not there. */
+class UnrefusedTable extends HoldTable {
+  readonly #table: HoldTable;
+
+  constructor(table: HoldTable) {
+    super({ ofRow: () => undefined }, 0);
+    this.#table = table;
+  }
+
+  override get standing(): HoldTable['standing'] {
+    return this.#table.standing;
+  }
+
+  override getEnd(execution: ExecutionName): ReturnType<HoldTable['getEnd']> {
+    const end = this.#table.getEnd(execution);
+    return end?.how === 'refused' ? undefined : end;
+  }
+}
+
+/** After a refusal, the other holds wait for an abort. */
+export class UnrefusedCoordinator extends GlobalCoordinator {
+  constructor(options: CoordinatorOptions) {
+    super({ ...options, tables: options.tables.map((table) => new UnrefusedTable(table)) });
   }
 }
 

@@ -2,7 +2,7 @@
 import type { CertificationDecision } from '../../../src/server/records/certification-result.ts';
 import { getExecutionName, getProposer, isGlobal } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
+import type { ExecutionName, GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
 import { isCovered, type Vector } from '../../../src/server/records/vector.ts';
 import { ID_TABLE_LIMITS } from '../../../src/server/replica/exactly-once/id-table.ts';
 import type { Hold, HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
@@ -64,6 +64,8 @@ export class GlobalSite {
   /** By row: the executions that wrote it, in the order in which they were applied here. */
   readonly writers = new Map<string, string[]>();
   readonly executions = new Set<string>();
+  /** Executions of which this start has seen a hold refused. */
+  readonly refused = new Set<ExecutionName>();
   /** By ordinal of a site: blue operations that are stored here. They outlive a restart. */
   readonly received: BlueOperation[][];
   stable: number[] = Array.from({ length: VECTOR_SIZE }, () => 0);
@@ -131,6 +133,7 @@ export class GlobalSite {
       ? { kind: 'void' }
       : (this.certifiers[log] as PartitionCertifier).decide(record);
     this.#gates[log]?.push({ record, decision });
+    if (record.kind === 'hold' && decision.kind === 'refuse') this.refused.add(getExecutionName(record.operation));
     const refused = this.coordinator.onDelivered(log, record, decision);
     if (refused !== undefined) this.#events.onRejected(refused, isHeld(decision));
     this.pass();

@@ -4,7 +4,7 @@
  */
 import { getExecutionName } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
+import type { ExecutionName, GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
 import { getMaxEntry } from '../../../src/server/records/vector.ts';
 import { getRetryDelayMs } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 import { findStrictCycle, type StrictOperation } from '../../../src/testing/simulator/checkers/strict.ts';
@@ -22,6 +22,8 @@ import {
   type Rows,
   type WorldRecord,
 } from './parts.ts';
+import { ProgressChecker } from './progress.ts';
+import { createRandom } from './seeded-random.ts';
 import { GlobalSite, type BlueOperation, type SavedSite } from './site.ts';
 
 export interface WorldOptions {
@@ -40,6 +42,8 @@ export interface WorldOptions {
   readonly globals: number;
   /** How readily blue operations reach other sites, from 0 to 1. */
   readonly blueSpeed: number;
+  /** Whether logs order nothing for a while, now and then. */
+  readonly haltsLogs: boolean;
 }
 
 export interface RunResult {
@@ -81,6 +85,10 @@ interface Behind {
   readonly number: number;
 }
 
+/** A log with a smaller window may forget a refusal before all holds have ended. */
+export const LARGE_WINDOW = 1000;
+const NONE: ReadonlySet<ExecutionName> = new Set();
+
 const CLIENTS = 4;
 const OPERATIONS_PER_CLIENT = 8;
 const MAX_ATTEMPTS = 4;
@@ -105,6 +113,7 @@ class World {
   readonly #executions = new Map<string, Execution>();
   readonly #operations = new Map<string, ClientOperation>();
   readonly #counts: Record<string, number> = {};
+  readonly #progress = new ProgressChecker();
   readonly #laggard: Behind;
   #step = 0;
   #nowMs = 0;
@@ -225,6 +234,7 @@ class World {
     const land = (): void => {
       if (from.isDead && this.#random() < 0.5) return;
       if (from.epoch !== epoch && this.#random() < 0.3) return;
+      if (this.#progress.halted.has(log)) return this.#after(RESEND_AFTER_MS, land);
       // What a log has is plain data.
       this.#logs[log]?.push(structuredClone(record));
     };
@@ -242,10 +252,11 @@ class World {
       isDurable: (snapshot) => this.#isDurable(site, snapshot[live.origin] ?? 0),
       isApplied: (log, stamp) => live.isApplied(log, stamp),
       isLeader: (log) => log % SITES === index,
-      isReachable: () => this.#random() < 0.95,
+      isReachable: (log) => !this.#progress.halted.has(log) && this.#random() < 0.95,
     });
     for (const { partition, record } of proposals) {
       this.#count(record.kind);
+      this.#progress.onProposed(record, this.#options.windowCommits < LARGE_WINDOW ? NONE : live.refused);
       this.#append(partition, record, site);
     }
   }
@@ -443,6 +454,8 @@ class World {
   // Faults
 
   #planFaults(): void {
+    if (this.#options.haltsLogs)
+      for (let count = 0; count < 3; count += 1) this.#soon(200, () => this.#halt(Math.floor(this.#random() * LOGS)));
     if (this.#options.losesSite) return this.#soon(150, () => this.#loseSite());
     for (let count = 0; count < 3; count += 1) this.#soon(200, () => this.#restart(this.#pick(this.#sites)));
     for (let count = 0; count < 4; count += 1)
@@ -460,6 +473,12 @@ class World {
       else run();
     };
     this.#later(tick);
+  }
+
+  #halt(log: number): void {
+    this.#count('halt');
+    this.#progress.halted.add(log);
+    this.#after(3 * RESEND_AFTER_MS, () => this.#progress.halted.delete(log));
   }
 
   #restart(site: WorldSite): void {
@@ -502,7 +521,7 @@ class World {
   // Judgement
 
   #judge(): string[] {
-    const problems: string[] = [];
+    const problems = [...this.#progress.problems];
     if (this.#step >= MAX_STEPS) problems.push('no end');
     const sites = this.#alive.map(({ live }) => live);
     for (const site of sites) {
@@ -559,15 +578,4 @@ function compareSites(a: GlobalSite, b: GlobalSite): string[] {
     if (a.writers.get(key)?.join() !== b.writers.get(key)?.join()) return ['sites differ in the order of writers'];
   if ([...a.executions].toSorted().join() !== [...b.executions].toSorted().join()) return ['sites differ'];
   return a.stable.join() === b.stable.join() ? [] : ['sites differ in what they show'];
-}
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
