@@ -79,6 +79,12 @@ describe('simulation', () => {
     expect(sum(results, 'blue applied')).toBeGreaterThan(0);
   });
 
+  test('takes of stocks in several red logs → every property holds', () => {
+    const overrides = { scenario: 'classic', workload: 'stocks', pairShare: 0.5 } as const;
+    const results = seeds(scaleRuns(20), 1).map((seed) => simulate(seed, 'logs', { overrides }));
+    expect(results.flatMap(({ violation }) => violation ?? [])).toEqual([]);
+  });
+
   test('batch in which a fault never came → it is named', () => {
     const batch = { runs: 200, seed: 1, profile: 'swarm', overrides: {} } as const;
     const coverage = Object.fromEntries(EXPECTED.map((name) => [name, name === 'torn writes' ? 0 : 1]));

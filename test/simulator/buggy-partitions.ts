@@ -1,14 +1,16 @@
 /** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
+import { parseName, type ReadSet } from '../../src/server/generator/read-set.ts';
 import type { Effect } from '../../src/server/records/effect.ts';
 import { getExecutionName, isGlobal } from '../../src/server/records/global-records.ts';
 import type {
   ExecutionName,
   HoldStamp,
+  LocalEntry,
   OperationId,
   RedOperation,
   RedRecord,
 } from '../../src/server/records/records.ts';
-import type { Origin } from '../../src/server/records/origin.ts';
+import type { Origin, Origins } from '../../src/server/records/origin.ts';
 import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
 import { findReadName, findWrittenName, type Footprint } from '../../src/server/replica/red/order/footprint.ts';
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
@@ -18,6 +20,8 @@ import { Replica } from '../../src/server/replica/replica.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 import { GlobalRequests } from '../../src/server/replica/red/requests/global-requests.ts';
 import type { GlobalCoordinator } from '../../src/server/replica/red/requests/global-coordinator.ts';
+import { Pipeline } from '../../src/server/replica/red/requests/pipeline.ts';
+import type { PipelinedOperation } from '../../src/server/replica/red/requests/red-requests.ts';
 import type { Partitions } from '../../src/server/service/partitions.ts';
 import type { Section } from '../../src/server/records/checkpoint.ts';
 import {
@@ -109,17 +113,23 @@ function lowerClock(record: RedOperation, isOtherLog: (origin: number) => boolea
   Object.assign(record, { clock: Math.max(0, ...above) + 1 });
 }
 
-const lowStamps: MachineFactory = (options, ...found) => {
-  const { origins, observer } = options;
-  const onCreated: NonNullable<typeof observer>['onCreated'] = (operation) => {
-    if ('attempt' in operation) {
-      const own = origins.logs[operation.partition ?? 0];
-      lowerClock(operation, (origin) => origins.isLog(origin) && origin !== own);
-    }
-    observer?.onCreated?.(operation);
+/** Changes each red operation when it is created. */
+const withCreated =
+  (change: (record: RedOperation, origins: Origins) => void): MachineFactory =>
+  (options, ...found) => {
+    const { origins, observer } = options;
+    const onCreated: NonNullable<typeof observer>['onCreated'] = (operation) => {
+      if ('attempt' in operation) change(operation, origins);
+      observer?.onCreated?.(operation);
+    };
+    return new SiteMachine({ ...options, observer: { ...observer, onCreated } }, ...found);
   };
-  return new SiteMachine({ ...options, observer: { ...observer, onCreated } }, ...found);
-};
+
+/** What a global takes from a stock does not count as read. No generator reads one. */
+function dropStocksRead(record: RedOperation): void {
+  const isStock = (name: string): boolean => parseName(name).field === 'left';
+  if (isGlobal(record)) Object.assign(record, { reads: record.reads.filter((name) => !isStock(name)) });
+}
 
 /** Grants each hold, whatever was written since the snapshot. */
 class UncertifiedHolds extends PartitionCertifier {
@@ -231,6 +241,54 @@ class UnsavedHolds extends PartitionCertifier {
   }
 }
 
+/** A start finds in the site's own log how many records of `main` were delivered, and nothing about other logs. */
+const mainCounts: MachineFactory = (options, found, ...times) => {
+  const toMain = (entry: LocalEntry): LocalEntry =>
+    'redDelivered' in entry && typeof entry.redDelivered !== 'number'
+      ? { ...entry, redDelivered: entry.redDelivered?.[0] ?? 0 }
+      : entry;
+  const local = { ...found.local, entries: found.local.entries.map(toMain) };
+  return new SiteMachine(options, { ...found, local }, ...times);
+};
+
+/**
+ * An operation that is a global on top of own operations in flight is executed there, and does not wait for their end:
+ * they count as not proposed yet, until its record is made.
+ */
+const globalsOnTop = withRedPath((replica) => {
+  const { state, options } = replica;
+  const runPipelined = state.runPipelined.bind(state);
+  let isGlobalRun = false;
+  let below: readonly PipelinedOperation[] = [];
+  state.runPipelined = (input) => {
+    const outcome = runPipelined(input);
+    const rows = outcome.choice?.effects ?? [];
+    isGlobalRun = new Set(rows.map(({ table, key }) => options.partitions?.ofRow(table, key))).size > 1;
+    return outcome;
+  };
+  class ForgetfulPipeline extends Pipeline {
+    override getDependencies(reads: ReadSet): PipelinedOperation[] {
+      const found = super.getDependencies(reads);
+      if (!isGlobalRun) return found;
+      isGlobalRun = false;
+      below = found.filter(({ request }) => request.isProposed);
+      for (const { request } of below) request.isProposed = false;
+      return [];
+    }
+  }
+  class GlobalsOnTop extends GlobalRequests {
+    override begin(...started: Parameters<GlobalRequests['begin']>): void {
+      for (const { request } of below) request.isProposed = true;
+      below = [];
+      super.begin(...started);
+    }
+  }
+  return new RedPath(replica, {
+    createPipeline: () => new ForgetfulPipeline(replica),
+    createGlobals: (...parts) => new GlobalsOnTop(...parts),
+  });
+});
+
 /** What a machine can be broken by, by name. */
 export const BUGGY_PARTITIONS = {
   narrowGate: withRedPath(
@@ -268,5 +326,11 @@ export const BUGGY_PARTITIONS = {
   })),
   forgottenHolds: withRedPath((replica) => new ForgottenHoldsPath(replica)),
   oneMarker: withRedPath((replica) => new OneMarkerPath(replica)),
-  lowStamps,
+  lowStamps: withCreated((record, origins) => {
+    const own = origins.logs[record.partition ?? 0];
+    lowerClock(record, (origin) => origins.isLog(origin) && origin !== own);
+  }),
+  unreadStocks: withCreated(dropStocksRead),
+  mainCounts,
+  globalsOnTop,
 };

@@ -55,6 +55,19 @@ const LOSSY: Partial<SimulationOptions> = {
   partitionEveryMs: Infinity,
 };
 
+/** Sites with transfers on top of each other, of which the last one is a global. */
+const CHAINS: Partial<SimulationOptions> = {
+  workload: 'chains',
+  siteCount: 2,
+  clientCount: 10,
+  operationsPerClient: 20,
+  thinkMeanMs: 1,
+  minDelayMs: 20,
+  delayMeanMs: 20,
+  maxPipelineLength: 64,
+  giveUpChance: 0,
+};
+
 export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G2
   'stamps-of-one-log': {
@@ -76,6 +89,15 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'logs',
     makeMachine: BUGGY_PARTITIONS.mainGate,
     shownBy: 3,
+  },
+  // @rule PART-G3b
+  'restarts-proven-by-main': {
+    rule: 'a start knows of each log how many records were delivered',
+    caughtBy: ['restarts'],
+    profile: 'logs',
+    overrides: { siteCount: 5, crashEveryMs: 300, redJumpChance: 0, redRegressChance: 0 },
+    shownBy: 3,
+    makeMachine: BUGGY_PARTITIONS.mainCounts,
   },
   // @rule PART-B5
   'marker-of-one-log': {
@@ -104,6 +126,23 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     },
     makeMachine: BUGGY_PARTITIONS.forgottenHolds,
     shownBy: 25,
+  },
+  // @rule PART-G4
+  'stocks-not-read': {
+    rule: 'what a global takes from a field of the red order counts as read',
+    caughtBy: ['stocks'],
+    profile: 'logs',
+    overrides: { workload: 'stocks', pairShare: 0.5 },
+    makeMachine: BUGGY_PARTITIONS.unreadStocks,
+  },
+  // @rule PART-G5
+  'globals-on-top': {
+    rule: 'a global depends on no operation in flight',
+    caughtBy: ['invariants', 'oracle', 'serializability'],
+    profile: 'logs',
+    overrides: CHAINS,
+    shownBy: 6,
+    makeMachine: BUGGY_PARTITIONS.globalsOnTop,
   },
   // @rule PART-G6
   'holds-not-certified': {

@@ -5,7 +5,7 @@ import { uncertified, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
 const key = z.object({ key: z.string() });
 const amount = z.object({ key: z.string(), amount: z.number() });
@@ -35,6 +35,10 @@ const operations = {
   post: { access: 'write', args: text.extend({ to: z.string(), also: z.string() }), result: z.null() },
   // It reads a row of the second key, and writes one of the first.
   copy: { access: 'write', args: key.extend({ to: z.string() }), result: z.object({ copied: z.string() }) },
+  // They take without a look at what is left.
+  move: { access: 'write', args: amount.extend({ to: z.string() }), result: z.null() },
+  sell: { access: 'write', args: amount, result: z.null() },
+  restock: { access: 'write', args: amount, result: z.null() },
   posts: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.array(z.string())) },
 } as const;
 
@@ -80,6 +84,7 @@ export function simulatedService(isPartitioned = false): Service {
         { indexes: ['title'], removable: true, ...partition },
       ),
       seats: table({}, partition),
+      stores: table({ left: stock() }, partition),
       notes: table(
         {
           signed: register<string>(),
@@ -91,7 +96,7 @@ export function simulatedService(isPartitioned = false): Service {
         partition,
       ),
     },
-    shadowOperations: ({ queues, accounts, notes, drafts, seats }) => ({
+    shadowOperations: ({ queues, accounts, notes, drafts, seats, stores }) => ({
       push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
       pop: red(
         (a: Named) => [queues.row(a.key).items.pop()],
@@ -103,6 +108,9 @@ export function simulatedService(isPartitioned = false): Service {
         accounts.row(a.key).balance.add(-a.amount),
         accounts.row(a.to).balance.add(a.amount),
       ]),
+      move: red((a: Transfer) => [stores.row(a.key).left.take(a.amount), stores.row(a.to).left.add(a.amount)]),
+      sell: red((a: Amount) => [stores.row(a.key).left.take(a.amount)]),
+      restock: red((a: Amount) => [stores.row(a.key).left.add(a.amount)]),
       post: red((a: Post) =>
         [...new Set([a.key, a.to, a.also])].flatMap((name) => [
           notes.row(name).title.write(a.text),
@@ -144,6 +152,9 @@ export function simulatedService(isPartitioned = false): Service {
           ? shadow.transfer(args, { paid: true })
           : { paid: false },
       balances: ({ key: first, to }, { tables }) => [first, to].map((name) => tables.accounts.row(name).balance),
+      move: (args, { shadow }) => shadow.move(args, null),
+      sell: (args, { shadow }) => shadow.sell(args, null),
+      restock: (args, { shadow }) => shadow.restock(args, null),
       post: (args, { shadow }) => shadow.post(args, null),
       copy: ({ key: name, to }, { tables, shadow }) => {
         const title = tables.notes.row(to).title ?? '';

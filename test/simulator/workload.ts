@@ -51,12 +51,29 @@ const HOT: readonly [Draw, ...Draw[]] = [
   (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
 ];
 
+const store = (random: Random): string => `store ${random.between(1, 2)}`;
+
+/** Stores that are nearly empty most of the time, with takes of one store and of two. */
+const STOCKS: readonly [Draw, ...Draw[]] = [
+  (random) => ({ operation: 'restock', args: { key: store(random), amount: 1 } }),
+  (random) => ({ operation: 'sell', args: { key: store(random), amount: 1 } }),
+];
+
+/** The second account is empty most of the time. Then the last one is possible on top of the one before it alone. */
+const CHAINS: readonly [Draw, ...Draw[]] = [
+  () => ({ operation: 'deposit', args: { key: 'account 1', amount: 100 } }),
+  () => ({ operation: 'withdraw', args: { key: 'account 1', amount: 50, here: false } }),
+  () => ({ operation: 'transfer', args: { key: 'account 1', to: 'account 2', amount: 50 } }),
+  () => ({ operation: 'transfer', args: { key: 'account 2', to: `${PARTITION_NAMES[0]}/account 2`, amount: 50 } }),
+];
+
 /** Draws an operation; `own` is a text that no other operation has. */
 export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
   const drawn = drawInMain(options, random, own);
   if (options.maxLogs === 1) return drawn;
+  if (options.workload === 'chains') return random.pick(CHAINS)(random, own, options.queueCount);
   if (options.hotRowShare > 0 && random.chance(options.hotRowShare)) return drawHot(random, options);
-  if (random.chance(options.pairShare)) return drawPair(random, own);
+  if (random.chance(options.pairShare)) return options.workload === 'stocks' ? drawMove(random) : drawPair(random, own);
   const { key, ...args } = drawn.args as { readonly key: string };
   return { ...drawn, args: { ...args, key: inSomePartition(random, key) } };
 }
@@ -75,6 +92,11 @@ function drawPair(random: Random, own: string): Drawn {
   return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
 }
 
+function drawMove(random: Random): Drawn {
+  const [key, to] = [inSomePartition(random, store(random)), inSomePartition(random, store(random))];
+  return { operation: 'move', args: { key, to, amount: 1 } };
+}
+
 /** Draws a local or a global of one account, which is held most of the time. */
 function drawHot(random: Random, { pairShare }: SimulationOptions): Drawn {
   const hot = `${PARTITION_NAMES[0]}/account 1`;
@@ -91,6 +113,7 @@ function inSomePartition(random: Random, key: string): string {
 }
 
 function drawInMain({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+  if (workload === 'stocks') return random.pick(STOCKS)(random, own, queueCount);
   if (workload === 'hot' && random.chance(0.9)) return random.pick(HOT)(random, own, queueCount);
   const isSpecial = workload !== 'mixed' && random.chance(0.8);
   const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];

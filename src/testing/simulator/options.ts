@@ -21,8 +21,11 @@ export interface SimulationOptions {
   readonly operationsPerClient: number;
   /** The service that runs. */
   readonly scenario: ScenarioName;
-  /** The most frequent operations of clients. */
-  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot';
+  /**
+   * The most frequent operations of clients. No profile draws `stocks` and
+   * `chains`.
+   */
+  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot' | 'stocks' | 'chains';
   readonly queueCount: number;
   readonly minDelayMs: number;
   readonly delayMeanMs: number;

@@ -52,8 +52,17 @@ export function compareByTime(a: Change, b: Change): number {
   );
 }
 
-export function compareByPlace(a: Change, b: Change): number {
-  return a.by.place - b.by.place || a.index - b.index;
+/**
+ * The order of changes to fields that only red operations change. Places of two
+ * red logs cannot be compared. Times can: what overlaps has them in its order.
+ */
+export function compareByRedOrder(a: Change, b: Change): number {
+  const [item, other] = [a.by, b.by];
+  const difference =
+    item.list === other.list
+      ? item.place - other.place
+      : item.time - other.time;
+  return difference || a.index - b.index;
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
 import {
-  compareByPlace,
+  compareByRedOrder,
   compareByTime,
   compareBySeen,
   hasSeen,
@@ -30,7 +30,7 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
       ),
     ),
   register: (changes) => getValues(changes.toSorted(compareByTime)).at(-1),
-  cell: (changes) => getValues(changes.toSorted(compareByPlace)).at(-1),
+  cell: (changes) => getValues(changes.toSorted(compareByRedOrder)).at(-1),
   log: (changes) => getValues(changes.toSorted(compareByTime)),
   set: (changes) => {
     const removals = changes.filter(({ effect }) => effect.action === 'remove');
@@ -49,13 +49,13 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   },
   stock: (changes) => {
     let left = 0n;
-    for (const { effect } of changes.toSorted(compareByPlace))
+    for (const { effect } of changes.toSorted(compareByRedOrder))
       left = computeStock(left, effect).left;
     return Number(left);
   },
   queue: (changes) => {
     const items: unknown[] = [];
-    for (const { effect } of changes.toSorted(compareByPlace)) {
+    for (const { effect } of changes.toSorted(compareByRedOrder)) {
       if (effect.action === 'push') items.push(effect.value);
       else items.shift();
     }
@@ -268,7 +268,7 @@ export class ModelView {
       IS_RED_ONLY[this.#getKind(table, field) as Field['kind']];
     return (
       (isRedOnly
-        ? compareByPlace(removal, change)
+        ? compareByRedOrder(removal, change)
         : compareByTime(removal, change)) > 0
     );
   }
