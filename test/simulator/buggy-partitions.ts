@@ -226,6 +226,14 @@ class EarlyGlobals extends GlobalRequests {
   }
 }
 
+/** A global that was refused is executed again at once, as if that were the first time. */
+class UncountedRefusals extends GlobalRequests {
+  override waitForRetry(...[request, operation]: Parameters<GlobalRequests['waitForRetry']>): void {
+    request.refusals = -1;
+    super.waitForRetry(request, operation);
+  }
+}
+
 /** Holds do not count for strong reads. */
 class PassingReads extends GlobalRequests {
   override readsHeld(): undefined {
@@ -315,6 +323,7 @@ export const BUGGY_PARTITIONS = {
   ),
   writeOverlap: withOverlap((later, held) => findReadName(later, held) ?? findWrittenName(later, held)),
   passingReads: withGlobals(PassingReads),
+  uncountedRefusals: withGlobals(UncountedRefusals),
   noAborts: withCoordinator(UnabortingCoordinator),
   windowlessGlobals: withCertifier((...parts) => new WindowlessCertifier(...parts)),
   unsavedHolds: withCertifier((...parts) => new UnsavedHolds(...parts)),

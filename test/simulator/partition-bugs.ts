@@ -68,6 +68,22 @@ const CHAINS: Partial<SimulationOptions> = {
   giveUpChance: 0,
 };
 
+/** Two clients with a global each on the same rows. All messages take nearly the same time. */
+const RIVALS: Partial<SimulationOptions> = {
+  ...LAGGING,
+  workload: 'rivals',
+  siteCount: 2,
+  clientCount: 2,
+  operationsPerClient: 1,
+  thinkMeanMs: 5,
+  clientTimeoutMs: 10_000,
+  isOrdered: true,
+  minDelayMs: 20,
+  delayMeanMs: 0.5,
+  partitionEveryMs: Infinity,
+  maxAttempts: 2,
+};
+
 export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G2
   'stamps-of-one-log': {
@@ -226,6 +242,14 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { pairShare: 0.7, maxWindowCommits: 5 },
     shownBy: 421,
     makeMachine: BUGGY_PARTITIONS.windowlessGlobals,
+  },
+  // @rule PART-G8e
+  'refusals-not-counted': {
+    rule: 'a refused global waits before it is executed again, for longer after each refusal',
+    caughtBy: ['rivals'],
+    profile: 'logs',
+    overrides: RIVALS,
+    makeMachine: BUGGY_PARTITIONS.uncountedRefusals,
   },
   // @rule PART-G8g
   'checkpoint-without-holds': {

@@ -71,6 +71,7 @@ const CHAINS: readonly [Draw, ...Draw[]] = [
 export function drawOperation(options: SimulationOptions, random: Random, own: string): Drawn {
   const drawn = drawInMain(options, random, own);
   if (options.maxLogs === 1) return drawn;
+  if (options.workload === 'rivals') return drawRival(random, own);
   if (options.workload === 'chains') return random.pick(CHAINS)(random, own, options.queueCount);
   if (options.hotRowShare > 0 && random.chance(options.hotRowShare)) return drawHot(random, options);
   if (random.chance(options.pairShare)) return options.workload === 'stocks' ? drawMove(random) : drawPair(random, own);
@@ -90,6 +91,13 @@ function drawPair(random: Random, own: string): Drawn {
     return { operation: 'post', args: { key, to, also, text: own } };
   }
   return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
+}
+
+/** Draws a post to the same two rows each time. Its home is one of their partitions. */
+function drawRival(random: Random, text: string): Drawn {
+  const rows = ['note', `${PARTITION_NAMES[0]}/note`] as const;
+  const [key, to] = random.chance(0.5) ? rows : rows.toReversed();
+  return { operation: 'post', args: { key, to, also: key, text } };
 }
 
 function drawMove(random: Random): Drawn {

@@ -22,10 +22,17 @@ export interface SimulationOptions {
   /** The service that runs. */
   readonly scenario: ScenarioName;
   /**
-   * The most frequent operations of clients. No profile draws `stocks` and
-   * `chains`.
+   * The most frequent operations of clients. No profile draws `stocks`, `chains`
+   * and `rivals`.
    */
-  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot' | 'stocks' | 'chains';
+  readonly workload:
+    | 'mixed'
+    | 'bank'
+    | 'queues'
+    | 'hot'
+    | 'stocks'
+    | 'chains'
+    | 'rivals';
   readonly queueCount: number;
   readonly minDelayMs: number;
   readonly delayMeanMs: number;

@@ -4,6 +4,7 @@ import { AccountChecker } from '../checkers/accounts.ts';
 import { LevelChecker } from '../checkers/levels.ts';
 import { QueueChecker } from '../checkers/queues.ts';
 import { RestartChecker } from '../checkers/restarts.ts';
+import { RivalsChecker } from '../checkers/rivals.ts';
 import { StockChecker } from '../checkers/stocks.ts';
 import { StrongReadChecker } from '../checkers/strong-reads.ts';
 import { WholeChecker } from '../checkers/whole.ts';
@@ -26,6 +27,7 @@ export function classicScenario(isPartitioned = false, service: Service = simula
       new LevelChecker(),
       new WholeChecker(),
       new StockChecker(),
+      ...(options.workload === 'rivals' ? [new RivalsChecker()] : []),
       ...(isPartitioned && startsWithAll(options) ? [new RestartChecker()] : []),
     ],
   };
