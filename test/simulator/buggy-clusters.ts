@@ -2,6 +2,7 @@
 import { createSiteFromShared, getSavedSite, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
 import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
+import type { Envelope } from '../../src/server/messages/envelope.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import type { Origins } from '../../src/server/records/origin.ts';
@@ -12,6 +13,7 @@ import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.
 import { Membership, type MembershipPort } from '../../src/server/replica/membership.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
+import type { ReplicaOutput } from '../../src/server/records/replica-output.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
@@ -41,6 +43,15 @@ class LeaderMembership extends Membership {
   override deliver(record: MemberRecord, place: number, isProven: boolean): void {
     const isOther = record.action === 'ack' && record.site !== 1;
     super.deliver(isOther ? { ...record, held: [] } : record, place, isProven);
+  }
+}
+
+/** Names the leader of `main` alone in each change. */
+class MainLeaders extends Replica {
+  override emit(output: ReplicaOutput): void {
+    if (output.kind !== 'propose' || output.record.kind !== 'member') return super.emit(output);
+    const { leaders: _, ...record } = { leaders: undefined, ...output.record };
+    super.emit({ ...output, record });
   }
 }
 
@@ -74,6 +85,31 @@ class LeavingMinority extends SiteMachine {
     return new (class extends AbsentSites {
       protected override mayLeave(): boolean {
         return true;
+      }
+    })(...args);
+  }
+}
+
+/** Compares no end of a log beside `main` with that of another site. */
+class MainEnds extends SiteMachine {
+  override receive(
+    { message, ...envelope }: Envelope,
+    ...others: [nowMs: number, wallMs: number, hasRoom: boolean]
+  ): void {
+    const isOfNode = message.kind === 'node.hello' || message.kind === 'node.known';
+    super.receive({ ...envelope, message: isOfNode ? { ...message, logs: undefined } : message }, ...others);
+  }
+}
+
+/** The voters of the logs beside `main` are the sites of the start, also once they are closed. */
+class FirstVoters extends SiteMachine {
+  protected override createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+    const [ofMain] = args;
+    return new (class extends AbsentSites {
+      override getLogMembers(origins = ofMain): ReturnType<AbsentSites['getLogMembers']> {
+        const members = super.getLogMembers(origins);
+        if (origins === ofMain) return members;
+        return { ...members, voters: origins.sites.filter((site) => origins.get(site).incarnation === 0) };
       }
     })(...args);
   }
@@ -117,6 +153,9 @@ export const BUGGY_CLUSTERS = {
       }
     },
   ),
+  mainLeaders: withReplica(MainLeaders),
+  firstVoters: (...args: Parameters<MachineFactory>) => new FirstVoters(...args),
+  mainEnds: (...args: Parameters<MachineFactory>) => new MainEnds(...args),
   unknownStarts: (options, ...found) => new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
   hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
   homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),

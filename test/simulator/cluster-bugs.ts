@@ -61,6 +61,30 @@ const OLD_DIRECTORY: Partial<SimulationOptions> = {
   oldDirectoryAtMs: 100,
 };
 
+/** The leader of a log beside `main` is to be retired. */
+const RETIRED_LEADER: Partial<SimulationOptions> = {
+  siteCount: 3,
+  maxLogs: 3,
+  scenario: 'classic',
+  workload: 'mixed',
+  joinAtMs: 1000,
+  rebuildAtMs: Infinity,
+  retireLeaderAtMs: 300,
+  oldDirectoryAtMs: Infinity,
+  twinAtMs: Infinity,
+  distantTwinAtMs: Infinity,
+};
+
+/** One of the two voters of a log is rebuilt. */
+const REBUILT_VOTER: Partial<SimulationOptions> = {
+  siteCount: 3,
+  maxLogs: 3,
+  hasFewVoters: true,
+  scenario: 'classic',
+  workload: 'mixed',
+  rebuildAtMs: 300,
+};
+
 /** A site joins while all work. */
 const JOINING: Partial<SimulationOptions> = { siteCount: 3, joinAtMs: 300, thinkMeanMs: 20 };
 
@@ -125,6 +149,23 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
     makeMachine: BUGGY_CLUSTERS.noCopies,
+  },
+  // @rule PART-M16
+  'retired-leader-of-a-log': {
+    rule: 'a change is void if it closes the leader of any red log',
+    caughtBy: ['progress'],
+    profile: 'cluster',
+    overrides: RETIRED_LEADER,
+    makeMachine: BUGGY_CLUSTERS.mainLeaders,
+  },
+  // @rule PART-M17
+  'voters-of-the-start': {
+    rule: 'a rebuilt site takes the place of its earlier incarnation among the voters',
+    shownBy: 3,
+    caughtBy: ['progress', 'leftovers'],
+    profile: 'cluster',
+    overrides: REBUILT_VOTER,
+    makeMachine: BUGGY_CLUSTERS.firstVoters,
   },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',

@@ -1,6 +1,8 @@
-/** Planted faults in how red logs are restored at other sites. */
+/** Planted faults in how red logs are restored at other sites, and in who leads one. */
+import { findLogVoters } from '../../src/server/cluster/red-log/log-voters.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { RestorationSteps } from '../../src/testing/simulator/cluster/restored-logs.ts';
+import { BUGGY_CLUSTERS } from './buggy-clusters.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
 /** Sites of which some lack the end of a log when others go away. */
@@ -32,6 +34,31 @@ const LOSING: Partial<SimulationOptions> = {
   partitionEveryMs: Infinity,
   crashEveryMs: Infinity,
   maxSkewMs: 0,
+};
+
+/** All voters of a log are lost for good. */
+const WITHOUT_VOTERS: Partial<SimulationOptions> = {
+  ...LAGGING,
+  siteCount: 4,
+  maxLogs: 3,
+  acceptsLoss: true,
+  hasFewVoters: true,
+  maxWindow: 1000,
+};
+
+/** The leader of a log beside `main` starts on an older copy of its directory. */
+const OLD_LEADER: Partial<SimulationOptions> = {
+  ...LAGGING,
+  restoreAtMs: Infinity,
+  oldLeaderAtMs: 100,
+  maxLogs: 3,
+  workload: 'hot',
+  thinkMeanMs: 60,
+  delayMeanMs: 10,
+  partitionEveryMs: Infinity,
+  crashEveryMs: Infinity,
+  fullEveryMs: Infinity,
+  deposeEveryMs: Infinity,
 };
 
 const restored = (steps: Partial<RestorationSteps>, overrides: Partial<SimulationOptions> = LAGGING) =>
@@ -70,5 +97,20 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
     shownBy: 16,
     caughtBy: ['durability', 'convergence', 'progress'],
     ...restored({ mergeNamedEntries: () => undefined }, LOSING),
+  },
+  // @rule PART-M18
+  'restored-for-lost-voters': {
+    rule: 'all open sites are voters of a log whose named voters were all lost',
+    caughtBy: ['progress', 'durability'],
+    ...restored({ findLogVoters: (...found) => ({ ...findLogVoters(...found), isVotedByAll: false }) }, WITHOUT_VOTERS),
+  },
+  // @rule PART-I4
+  'old-end-of-a-log': {
+    rule: 'the leader of a red log stops if another site has more of it',
+    shownBy: 11,
+    caughtBy: ['red total order', 'oracle', 'convergence', 'durability', 'exactly once', 'progress'],
+    profile: 'restored',
+    overrides: OLD_LEADER,
+    makeMachine: BUGGY_CLUSTERS.mainEnds,
   },
 };

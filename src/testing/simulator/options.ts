@@ -182,6 +182,11 @@ export interface SimulationOptions {
   readonly awayAtMs: number;
   readonly awayForMs: number;
   /**
+   * When a site is to be retired that leads a log beside `main`. Such a change
+   * is void. `Infinity` means never.
+   */
+  readonly retireLeaderAtMs: number;
+  /**
    * When sites with leaders of red logs go away, and the logs are restored at
    * the others. `Infinity` means never.
    */
@@ -192,11 +197,21 @@ export interface SimulationOptions {
    */
   readonly acceptsLoss: boolean;
   /**
+   * Whether two sites are the voters of each log beside `main`. If a loss is
+   * accepted, both voters of a log are lost for good.
+   */
+  readonly hasFewVoters: boolean;
+  /**
    * When a directory is copied that is put back, or run by a second node, once
    * all others know more.
    */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
+  /**
+   * The same for the leader of a log beside `main`, once all others know more
+   * of that log, and nothing more of the site itself.
+   */
+  readonly oldLeaderAtMs: number;
   /**
    * When a second node runs on a copy of a directory and no other site reaches
    * it.
@@ -449,10 +464,13 @@ const NO_CLUSTER = {
   rebuildAtMs: Infinity,
   awayAtMs: Infinity,
   awayForMs: 0,
+  retireLeaderAtMs: Infinity,
   restoreAtMs: Infinity,
   acceptsLoss: false,
+  hasFewVoters: false,
   oldDirectoryAtMs: Infinity,
   twinAtMs: Infinity,
+  oldLeaderAtMs: Infinity,
   distantTwinAtMs: Infinity,
   keepForMs: Infinity,
   maxBacklogEntries: Infinity,

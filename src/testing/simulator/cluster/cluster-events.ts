@@ -13,7 +13,6 @@ import {
   type mergeSharedIntoSite,
 } from '../../../server/log/recovered-state.ts';
 import { Random } from '../../../server/collections/random.ts';
-import { getStartNumber } from '../../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { SiteMachine } from '../../../server/site/site-machine.ts';
 import type { SiteOptions } from '../../../server/site/site-options.ts';
@@ -27,11 +26,11 @@ import { SENT_BACK } from '../../../server/messages/envelope.ts';
 import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
 import { EPOCH_MS } from '../simulated-clock.ts';
 import {
-  countOperations,
-  getAcceptedStart,
-  type InstalledCopy,
-  type SharedCopy,
-} from './site-copies.ts';
+  CopiedDirectories,
+  type CopiedDirectory,
+  type LogLeader,
+} from './copied-directories.ts';
+import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import { RestoredLogs, type RestorationSteps } from './restored-logs.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
 import { createTiming, type Timeline } from '../timeline.ts';
@@ -77,26 +76,12 @@ const RETRY_MS = 300;
 const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
-/** How often the red logs are restored in a run. */
-const MAX_RESTORATIONS = 2;
-
-/** A copy of the directory of a site. */
-interface CopiedDirectory {
-  readonly site: SimulatedSite;
-  readonly files: ReadonlyMap<string, Uint8Array>;
-}
-
-interface Backup extends CopiedDirectory {
-  /** The number of own operations in the copy. */
-  readonly length: number;
-  /** The start during which the copy was made. */
-  readonly start: number;
-}
 
 export class ClusterEvents {
   readonly #counts = {
     joins: 0,
     retirements: 0,
+    'leaders to retire': 0,
     rebuilds: 0,
     absences: 0,
     transfers: 0,
@@ -119,6 +104,7 @@ export class ClusterEvents {
   /** The origins that have had such nodes. */
   readonly #forked = new Set<Origin>();
   readonly #logs: RestoredLogs;
+  readonly #copies: CopiedDirectories;
 
   constructor(context: ClusterContext, seed: number) {
     this.#context = context;
@@ -129,9 +115,7 @@ export class ClusterEvents {
       steps: context.restorationSteps,
       tasks: this.#tasks,
       close: (site) => this.#close(site),
-      onRestored: () => {
-        if (this.#logs.counts.restorations < MAX_RESTORATIONS) this.#onceCalm();
-      },
+      onceCalm: (run) => this.#onceCalm(run),
       takeState: (site, task, kept) => {
         const retry = (): void => {
           this.#tasks.add(task);
@@ -141,6 +125,13 @@ export class ClusterEvents {
         };
         this.#takeState(site, task, { kept, onFailed: retry });
       },
+    });
+    this.#copies = new CopiedDirectories({
+      ...context,
+      random: this.#random,
+      isSettled: () => this.#isSettled,
+      onceCalm: (run) => this.#onceCalm(run),
+      findLeader: () => this.#findLeader(),
     });
   }
 
@@ -169,7 +160,12 @@ export class ClusterEvents {
   plan(): void {
     const { options } = this.#context;
     this.#at(options.joinAtMs, () => this.#join());
-    this.#at(options.restoreAtMs, () => this.#onceCalm());
+    this.#at(options.restoreAtMs, () =>
+      this.#onceCalm(() => this.#logs.begin()),
+    );
+    this.#at(options.retireLeaderAtMs, () =>
+      this.#onceCalm(() => this.#retireLeader()),
+    );
     this.#at(options.retireAtMs, () =>
       this.#onceSettled((site) => this.#retire(site)),
     );
@@ -180,10 +176,17 @@ export class ClusterEvents {
       this.#onceSettled((site) => this.#goAway(site)),
     );
     this.#at(options.oldDirectoryAtMs, () =>
-      this.#onceAllKnowMore((backup) => this.#putBack(backup)),
+      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) =>
+        this.#putBack(copied),
+      ),
+    );
+    this.#at(options.oldLeaderAtMs, () =>
+      this.#copies.onceOnlyLogIsOld((copied) => this.#putBack(copied)),
     );
     this.#at(options.twinAtMs, () =>
-      this.#onceAllKnowMore((backup) => this.#runTwice(backup)),
+      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) =>
+        this.#runTwice(copied),
+      ),
     );
     this.#at(options.distantTwinAtMs, () =>
       this.#onceSettled((site) =>
@@ -225,6 +228,7 @@ export class ClusterEvents {
         'forks',
       );
     if (this.#twins.includes(site)) site.lose();
+    else if (this.#logs.leaders.includes(site.origin)) this.#replace(site);
     else this.#rebuild(site);
   }
 
@@ -324,6 +328,29 @@ export class ClusterEvents {
     this.#close(site);
   }
 
+  /** Proposes to retire the leader of a log beside `main`. That is void. */
+  #retireLeader(): void {
+    const leader = this.#findLeader();
+    const members = this.#members;
+    if (leader === undefined || members.length === 0) return;
+    this.#counts['leaders to retire'] += 1;
+    members[this.#random.between(0, members.length - 1)]?.proposeChange({
+      name: leader.site.name,
+      directory: null,
+    });
+  }
+
+  /** Returns a site that leads a log beside `main`, and not that of `main`. */
+  #findLeader(): LogLeader | undefined {
+    const { leaders } = this.#logs;
+    const [main] = leaders;
+    const site = this.#context.sites.find(
+      ({ origin, isLost }) =>
+        !isLost && origin !== main && leaders.includes(origin),
+    );
+    return site && { site, partition: leaders.indexOf(site.origin) };
+  }
+
   /** Changes the members until a site is closed. */
   #close(site: SimulatedSite): void {
     const task = `retire site ${site.origin}`;
@@ -340,10 +367,10 @@ export class ClusterEvents {
     );
   }
 
-  #onceCalm(): void {
+  #onceCalm(run: () => void): void {
     if (this.#context.isHealed()) return;
-    if (this.#isSettled) return this.#logs.begin();
-    this.#context.timeline.schedule(PROBE_MS, () => this.#onceCalm());
+    if (this.#isSettled) return run();
+    this.#context.timeline.schedule(PROBE_MS, () => this.#onceCalm(run));
   }
 
   #onceSettled(run: (site: SimulatedSite) => void): void {
@@ -361,6 +388,16 @@ export class ClusterEvents {
       `${site.name}-after-${site.origin}`,
       (origin) => `site ${origin} is rebuilt`,
     );
+  }
+
+  /** Restores the logs without a leader that cannot go on. */
+  #replace(site: SimulatedSite): void {
+    site.lose();
+    const restore = (): void => {
+      if (this.#isSettled) return this.#logs.restoreWithout([site]);
+      this.#context.timeline.schedule(PROBE_MS, restore);
+    };
+    restore();
   }
 
   #goAway(site: SimulatedSite): void {
@@ -523,50 +560,7 @@ export class ClusterEvents {
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
 
-  /**
-   * Copies the directory of a site, and waits until all others know more of it
-   * than the copy.
-   */
-  #onceAllKnowMore(run: (backup: Backup) => void): void {
-    const site = this.#pickVictim();
-    if (site?.machine === undefined) return;
-    const files = site.disk.copyFiles();
-    const start = site.machine.messageFilter.term;
-    const backup = {
-      site,
-      files,
-      length: countOperations(site.origin, site.readFiles(files)),
-      start,
-    };
-    // The others may learn of a later start without an operation that the copy
-    // lacks.
-    if (this.#random.chance(0.5))
-      site.crash(this.#random.exponential(this.#context.options.downMeanMs));
-    const look = (): void => {
-      if (this.#context.isHealed() || site.isLost) return;
-      if (this.#isSettled && this.#doAllKnowMore(backup)) return run(backup);
-      this.#context.timeline.schedule(PROBE_MS, look);
-    };
-    look();
-  }
-
-  #doAllKnowMore({ site, length, start }: Backup): boolean {
-    const others = this.#context.sites.filter(
-      (other) => other !== site && !other.isLost,
-    );
-    const hasMore = ({ machine }: SimulatedSite): boolean =>
-      (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
-    const knowsLaterStart = (other: SimulatedSite): boolean =>
-      getStartNumber(
-        getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles())),
-      ) > getStartNumber(start);
-    return (
-      others.length > 0 &&
-      (others.every(hasMore) || others.every(knowsLaterStart))
-    );
-  }
-
-  #putBack({ site, files }: Backup): void {
+  #putBack({ site, files }: CopiedDirectory): void {
     this.#counts['old directories'] += 1;
     this.#forks.add(site);
     this.#forked.add(site.origin);

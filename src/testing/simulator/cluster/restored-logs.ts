@@ -33,10 +33,7 @@ import {
   type VotedPartition,
 } from '../../../server/cluster/red-log/red-generation.ts';
 import type { Random } from '../../../server/collections/random.ts';
-import {
-  getRecoveredRed,
-  type KeptRed,
-} from '../../../server/log/recovered-state.ts';
+import type { KeptRed } from '../../../server/log/recovered-state.ts';
 import type { Origin } from '../../../server/records/origin.ts';
 import type {
   LogOpening,
@@ -45,11 +42,13 @@ import type {
 } from '../../../server/site/site-options.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
+import { countEntries } from './site-copies.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
 import type { Timeline } from '../timeline.ts';
 
 /** The steps of a restoration. A run with a planted fault replaces some. */
 export interface RestorationSteps {
+  readonly findLogVoters: typeof findLogVoters;
   readonly findLosing: typeof findLosing;
   readonly chooseCopy: typeof chooseCopy;
   readonly mergeNamedEntries: (
@@ -59,6 +58,7 @@ export interface RestorationSteps {
 }
 
 const STEPS: RestorationSteps = {
+  findLogVoters,
   findLosing,
   chooseCopy,
   mergeNamedEntries,
@@ -78,8 +78,8 @@ export interface RestoredLogsContext {
   readonly losses: Map<number, number>;
   /** The tasks of operators. */
   readonly tasks: Set<string>;
-  /** All sites follow the new generation. */
-  onRestored(): void;
+  /** Runs a function once all earlier losses are repaired. */
+  onceCalm(run: () => void): void;
   /** Forgets the messages in flight: all links are closed. */
   closeLinks(): void;
   /** Retires a site that is lost for good. */
@@ -101,6 +101,9 @@ const [NOTICE_MEAN_MS, SEAL_MEAN_MS, OPEN_MEAN_MS, RETURN_MEAN_MS] = [
   300, 50, 100, 500,
 ];
 const MAX_DRAWS = 20;
+const PROBE_MS = 50;
+/** How often the red logs are restored in a run. */
+const MAX_RESTORATIONS = 2;
 
 export class RestoredLogs {
   readonly counts = {
@@ -150,16 +153,26 @@ export class RestoredLogs {
 
   /** Takes sites away, and restores the logs at the others. */
   begin(): void {
-    const { options, timeline, random, tasks } = this.#context;
+    const { timeline, onceCalm } = this.#context;
     const away = this.#drawAway();
     if (away === undefined) return;
+    const lost = this.#drawLost(away);
+    // What two sites lose at once cannot be restored.
+    if (lost.length > 1 && !this.#areKnownElsewhere(lost)) {
+      timeline.schedule(PROBE_MS, () => onceCalm(() => this.begin()));
+      return;
+    }
+    for (const site of away)
+      if (lost.includes(site)) site.lose();
+      else site.stop();
+    this.restoreWithout(away);
+  }
+
+  /** Restores the logs at the other sites than these. */
+  restoreWithout(away: readonly SimulatedSite[]): void {
+    const { options, timeline, tasks } = this.#context;
     tasks.add(TASK);
     this.counts.restorations += 1;
-    // What two sites lose at once cannot be restored.
-    const isForGood = !options.acceptsLoss && random.chance(0.5);
-    for (const [place, site] of away.entries())
-      if (isForGood && place === 0) site.lose();
-      else site.stop();
     const remaining = this.#openSites.filter((site) => !away.includes(site));
     const logs = this.#checkLogs(remaining);
     // An operator takes longer than clocks differ. Otherwise the opening of a
@@ -188,6 +201,7 @@ export class RestoredLogs {
    */
   #drawAway(): readonly SimulatedSite[] | undefined {
     const { random, options } = this.#context;
+    if (options.hasFewVoters && options.acceptsLoss) return this.#drawVoters();
     for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
       const leader = random.pick(this.#leaders as [Origin, ...Origin[]]);
       const share = options.acceptsLoss ? 0.6 : 0.3;
@@ -202,6 +216,35 @@ export class RestoredLogs {
       if (hasLoss === options.acceptsLoss) return away;
     }
     return undefined;
+  }
+
+  /** Draws a log with named voters, and returns these. */
+  #drawVoters(): readonly SimulatedSite[] | undefined {
+    const [first, ...others] = this.#redLogs
+      .map(({ voters = [] }) =>
+        this.#openSites.filter(({ name }) => voters.includes(name)),
+      )
+      .filter((sites) => sites.length > 0);
+    return first && this.#context.random.pick([first, ...others]);
+  }
+
+  /** Draws which of the sites that go away are lost for good. */
+  #drawLost(away: readonly SimulatedSite[]): readonly SimulatedSite[] {
+    const { options, random } = this.#context;
+    if (options.acceptsLoss) return options.hasFewVoters ? away : [];
+    return random.chance(0.5) ? away.slice(0, 1) : [];
+  }
+
+  /** Whether the other sites have all blue operations of these. */
+  #areKnownElsewhere(lost: readonly SimulatedSite[]): boolean {
+    const countAt = ({ machine }: SimulatedSite, origin: Origin): number =>
+      machine?.replica.blue.getHeld(origin).sequence ?? 0;
+    const others = this.#openSites.filter((site) => !lost.includes(site));
+    return lost.every((site) =>
+      others.some(
+        (other) => countAt(other, site.origin) >= countAt(site, site.origin),
+      ),
+    );
   }
 
   /** Returns all logs, with the sites that may have confirmed more. */
@@ -237,7 +280,7 @@ export class RestoredLogs {
   ): LogVoters {
     const names = remaining.map(({ name }) => name);
     const place = this.#getPartition(partition);
-    return findLogVoters(lists, place, [this.#red], names);
+    return this.#steps.findLogVoters(lists, place, [this.#red], names);
   }
 
   /** Returns a partition as the cluster file has it. */
@@ -313,8 +356,7 @@ export class RestoredLogs {
     const state = readState(site);
     const { names } = this.#context.partitions.partitions;
     return names.map((_, partition) => {
-      const { start, entries } = getRecoveredRed(state, partition);
-      const length = start + entries.length;
+      const length = countEntries(state, partition);
       return { copy, length, begin: begins?.[partition] };
     });
   }
@@ -343,7 +385,8 @@ export class RestoredLogs {
     this.#pending -= 1;
     if (this.#pending > 0) return;
     tasks.delete(TASK);
-    this.#context.onRestored();
+    if (this.counts.restorations < MAX_RESTORATIONS)
+      this.#context.onceCalm(() => this.begin());
   }
 
   #noteFollowed(origin: Origin): void {

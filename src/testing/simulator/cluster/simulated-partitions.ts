@@ -86,7 +86,7 @@ export function drawPartitions(
 function drawPlace(
   random: Random,
   origins: Origins,
-  { loseSiteAtMs, isCluster }: SimulationOptions,
+  { loseSiteAtMs, isCluster, hasFewVoters }: SimulationOptions,
 ): RedLogPlace {
   const { sites } = origins;
   const [first = 1 as Origin] = sites;
@@ -94,13 +94,17 @@ function drawPlace(
   // In a cluster a leader cannot leave, so the other sites lead nothing.
   const last = isCluster ? 1 : sites.length - 1;
   const leader = sites[random.between(0, last)] ?? first;
-  if (sites.length < 3 || random.chance(0.5)) return { leader };
+  if (sites.length < 3) return { leader };
+  if (!hasFewVoters && random.chance(0.5)) return { leader };
   const others = sites.filter((site) => site !== leader);
   const second = others[random.between(0, others.length - 1)] ?? first;
   const voters = sites.filter(
-    (site) => site === leader || site === second || random.chance(0.3),
+    (site) =>
+      site === leader ||
+      site === second ||
+      (!hasFewVoters && random.chance(0.3)),
   );
   // Otherwise the loss of one voter stops the log until it is rebuilt.
-  if (isCluster && voters.length < 3) return { leader };
+  if (isCluster && !hasFewVoters && voters.length < 3) return { leader };
   return { leader, voters: voters.map((site) => origins.getName(site)) };
 }

@@ -1,5 +1,6 @@
 /** The state of a site from which others begin. */
 import {
+  getRecoveredRed,
   getSavedSite,
   type RecoveredState,
 } from '../../../server/log/recovered-state.ts';
@@ -46,6 +47,12 @@ export function countOperations(
   const applied =
     checkpoint && getSavedSite(checkpoint).shared.replica.applied[origin];
   return Math.max(applied ?? 0, ...own);
+}
+
+/** Returns the length of a red log in the state that a site finds at a start. */
+export function countEntries(state: RecoveredState, partition: number): number {
+  const { start, entries } = getRecoveredRed(state, partition);
+  return start + entries.length;
 }
 
 /**
