@@ -9,7 +9,7 @@ import type { BlueOperation, RedOperation } from '../../src/server/records/recor
 import type { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { createPartitions } from '../../src/server/service/partitions.ts';
-import { createRandom } from '../support/globals/world.ts';
+import { createRandom } from '../support/globals/seeded-random.ts';
 import { scaleRuns } from '../support/lane.ts';
 import { isOfLog } from '../support/member-world.ts';
 import { siteAt } from '../support/origins.ts';
