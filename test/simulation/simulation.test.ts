@@ -108,6 +108,26 @@ describe('simulation', () => {
     expect(simulate(seed, profile).violation).toBeUndefined();
   });
 
+  // One of two voters of a red log is rebuilt, and the other one is lost.
+  test.each([
+    [29, { siteCount: 3, hasFewVoters: true }],
+    [32, { siteCount: 2 }],
+  ])('seed %i of restored, %o: the log confirmed nothing more → every property holds', (seed, sites) => {
+    const overrides = {
+      ...sites,
+      maxLogs: 3,
+      maxWindow: 1000,
+      acceptsLoss: false,
+      rebuildAtMs: 100,
+      restoreAtMs: 800,
+      joinAtMs: Infinity,
+      retireAtMs: Infinity,
+      awayAtMs: Infinity,
+      thinkMeanMs: 20,
+    };
+    expect(simulate(seed, 'restored', { overrides }).violation).toBeUndefined();
+  });
+
   test('one seed twice → the same run', () => {
     expect(simulate(FIRST_SEED, 'swarm')).toEqual(simulate(FIRST_SEED, 'swarm'));
   });

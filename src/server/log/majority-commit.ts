@@ -4,20 +4,18 @@
  */
 
 import type { Origin } from '../records/origin.ts';
+import type { MemberChange } from './red-log.ts';
 
-/**
- * The place of an undelivered entry that may change the sites, and the sites
- * that it removes.
- */
-export interface LoggedChange {
+/** An undelivered entry that may change the sites. */
+export interface LoggedChange extends MemberChange {
   readonly position: number;
-  readonly closes: readonly Origin[];
 }
 
 /**
  * Returns the number of committed entries. An entry that removes a site needs a
  * majority of the remaining ones, because the copy of the removed site is lost
- * with it. Such a majority is enough for all entries before it, too.
+ * with it. Such a majority is enough for all entries before it, too. If no site
+ * remains, the voters behind the entry have to confirm it: no other site can.
  */
 export function computeCommittedLength(
   voters: readonly Origin[],
@@ -28,10 +26,11 @@ export function computeCommittedLength(
   let length = 0;
   const getMajorityLength = (): number =>
     computeMajorityLength(remaining.map(getLength));
-  for (const { position, closes } of changes) {
+  for (const { position, closes, voters: next = [] } of changes) {
     if (closes.length === 0) continue;
     length = Math.max(length, Math.min(getMajorityLength(), position));
     remaining = remaining.filter((site) => !closes.includes(site));
+    if (remaining.length === 0) remaining = next;
   }
   return Math.max(length, getMajorityLength());
 }

@@ -147,6 +147,8 @@ export interface RedLogOptions<R> {
 export interface MemberChange {
   /** The sites that it removes. */
   readonly closes: readonly Origin[];
+  /** The voters behind it, if the record has all members. */
+  readonly voters?: readonly Origin[] | undefined;
 }
 
 export interface LogMembers {

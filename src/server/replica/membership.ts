@@ -157,7 +157,10 @@ export class Membership {
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
     // A copy counts in its own log.
-    if (record.action === 'copy') return;
+    if (record.action === 'copy') {
+      if (!isProven) this.#proveDelivered();
+      return;
+    }
     // The record comes from a site that was closed before.
     if (!this.#origins.isMember(record.site)) return;
     if (record.action === 'ack') this.#onAck(record, place, isProven);
@@ -386,10 +389,13 @@ export class Membership {
    */
   #proveOpen(): void {
     this.#isOpening = true;
-    this.#core.store(
-      { kind: 'delivered', redDelivered: this.#core.redDelivered },
-      () => (this.#isOpening = false),
-    );
+    this.#proveDelivered(() => (this.#isOpening = false));
+  }
+
+  /** From then on, the own log proves that what was delivered counts. */
+  #proveDelivered(done: () => void = () => undefined): void {
+    const { redDelivered } = this.#core;
+    this.#core.store({ kind: 'delivered', redDelivered }, done);
   }
 
   #onChanged(): void {

@@ -5,6 +5,7 @@ import type { RedHalt } from '../log/red-log-consumer.ts';
 import { getSavedSite, type RecoveredState } from '../log/recovered-state.ts';
 import type {
   LogMembers,
+  MemberChange,
   LogOutput,
   RedLog,
   RedLogOptions,
@@ -336,21 +337,32 @@ function formatLogName(options: SiteOptions, partition: number): string {
 }
 
 /**
- * Returns the members that a record closes. A copy may have several changes
+ * Returns how a record changes the members. A copy may have several changes
  * that became one.
  */
-function findClosed(record: MemberRecord, origins: Origins): readonly Origin[] {
+function findMemberChange(
+  record: MemberRecord,
+  options: SiteOptions,
+  partition: number,
+  origins: Origins,
+): MemberChange {
   switch (record.action) {
     case 'change': {
       const closed = origins.find(record.name);
-      return closed === undefined ? [] : [closed];
+      return { closes: closed === undefined ? [] : [closed] };
     }
     case 'ack':
-      return [];
+      return { closes: [] };
     case 'copy': {
       const now = Origins.create([]);
       now.load(record.origins);
-      return origins.members.filter((site) => !now.isMember(site));
+      const { members: sites } = now;
+      const open = sites.filter((site) => now.get(site).state === 'open');
+      const known = { sites, voters: open };
+      return {
+        closes: origins.members.filter((site) => !now.isMember(site)),
+        voters: getLogMembers(options, partition, now, known).voters,
+      };
     }
   }
 }
@@ -365,7 +377,7 @@ function createLogOptions(
     site,
     getMemberChange: (record) =>
       record.kind === 'member'
-        ? { closes: findClosed(record, origins) }
+        ? findMemberChange(record, options, partition, origins)
         : undefined,
     leader: getRedLogPlace(options, partition).leader,
     identity: formatLogName(options, partition),

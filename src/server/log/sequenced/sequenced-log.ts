@@ -312,10 +312,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const [index, { record }] of entries.entries()) {
       const change = getMemberChange(record);
       if (change !== undefined)
-        this.#changes.push({
-          position: position + index,
-          closes: change.closes,
-        });
+        this.#changes.push({ ...change, position: position + index });
     }
   }
 

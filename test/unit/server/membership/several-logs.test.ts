@@ -106,6 +106,28 @@ test('a voter of us is rebuilt → its new incarnation confirms in its place', (
   expect(outcome.value).toBe(true);
 });
 
+test('a voter of us that was rebuilt starts again → it knows of its vote before it hears of another site', () => {
+  const world = createWorld();
+  world.crash(FOLLOWER);
+  world.change(MAIN_LEADER, { name: 't', directory: 'd2' });
+  world.passWithout(isOfLog(0, FOURTH));
+  const rebuilt = world.startFrom(MAIN_LEADER);
+  const stateInUs = (): string => {
+    const { members } = world.machine(rebuilt).replica.red.orders[1]!;
+    return members.get(members.find('t')!).state;
+  };
+  // Entries that follow from later messages would prove it too.
+  world.passWithout(isOfLog(1, rebuilt));
+  while (stateInUs() !== 'open') {
+    for (const site of world.machines.keys()) world.sync(site);
+    if (!world.deliver()) world.tick();
+  }
+  world.sync(rebuilt);
+  world.crash(rebuilt);
+  world.start(rebuilt);
+  expect(stateInUs()).toBe('open');
+});
+
 test('two of three voters of us are lost and retired → its last voter confirms alone', () => {
   const world = new MemberWorld({
     ...TWO_LOGS,
