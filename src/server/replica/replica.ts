@@ -551,6 +551,19 @@ export class Replica implements ReplicaCore, SavedParts {
     return this.red.orders.every(({ members }) => members.isSite(origin));
   }
 
+  /**
+   * The logs beside `main` in whose copies here this site has no vote yet. They
+   * may have been confirmed without it.
+   */
+  get logsWithoutVote(): readonly number[] {
+    const { site } = this.options;
+    const isOpen = ({ members }: RedOrder): boolean =>
+      members.isSite(site) && members.get(site).state === 'open';
+    return this.red.orders.flatMap((order, partition) =>
+      partition === 0 || isOpen(order) ? [] : [partition],
+    );
+  }
+
   /** Whether operations are here that are not applied yet. */
   get #hasWaiting(): boolean {
     return this.blue.streams.hasWaiting || !this.red.areGatesEmpty;

@@ -259,6 +259,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.isInAllLogs(origin);
   }
 
+  /** The logs in whose copies here the site has no vote yet. */
+  get logsWithoutVote(): readonly number[] {
+    return this.#machine.replica.logsWithoutVote;
+  }
+
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected, performance.now());
     if (!this.#isActing) this.#runTurn();

@@ -55,6 +55,8 @@ export interface RedFollowerContext {
    * the ordinals of the partitions.
    */
   countEntries(): readonly number[];
+  /** Returns the logs in which a running site has no vote yet. */
+  findLogsWithoutVote(): readonly number[];
   /**
    * Returns what a stopped site has on its disk that names entries of the red
    * log of a partition.
@@ -121,6 +123,8 @@ export class RedFollower {
   /** The last report that the log is sealed. */
   #reported: string | undefined;
   #sealCount = 0;
+  /** The logs in which this site had no vote when it ran last. */
+  #withoutVote: readonly number[] = [];
 
   constructor(
     { copy, begins, ...red }: StoredGeneration,
@@ -340,9 +344,23 @@ export class RedFollower {
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#context;
     if (!isCopyAsked) return { ...this.#red, isTransferring };
-    if (!isTransferring)
-      return { ...this.#red, isTransferring, problem: this.#findProblem() };
+    if (!isTransferring) {
+      const withoutVote = this.#findLogsWithoutVote();
+      return {
+        ...this.#red,
+        isTransferring,
+        problem: this.#findProblem(),
+        ...(withoutVote.length > 0 && { withoutVote }),
+      };
+    }
     return { ...this.#red, isTransferring, own: this.#describeCopies() };
+  }
+
+  /** A site that was sealed has the votes that it had by then. */
+  #findLogsWithoutVote(): readonly number[] {
+    if (this.#context.isRunning)
+      this.#withoutVote = this.#context.findLogsWithoutVote();
+    return this.#withoutVote;
   }
 
   /** Only a sealed site has nothing more to come. */

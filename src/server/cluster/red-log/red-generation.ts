@@ -94,6 +94,11 @@ export interface ReadReply extends RedGeneration {
    */
   readonly own?: SiteCopies | undefined;
   /**
+   * The ordinals of the logs in whose copies the site has no vote yet. Present
+   * only if there are any.
+   */
+  readonly withoutVote?: readonly number[];
+  /**
    * The reason if the site could not start again after sealing. Present only if
    * the request asks for it.
    */

@@ -153,7 +153,7 @@ export async function restoreRedLog(
 
 function listLogs(
   targets: RestoreTargets,
-  known: readonly RedGeneration[],
+  known: readonly ReadReply[],
 ): readonly Omit<CheckedLog, 'losing'>[] {
   const { voters, leader, fileLeader, acceptsLoss = false, sites } = targets;
   const { partitions = [], isConfirmedByOne } = targets;
@@ -164,7 +164,7 @@ function listLogs(
     ...partitions.map(({ namedVoters, ...log }, index) => ({
       ...log,
       ...findLogVoters(
-        log.voters,
+        listVoters(log.voters, index + 1, sites, known),
         { name: log.name, voters: namedVoters },
         known,
         sites,
@@ -173,6 +173,22 @@ function listLogs(
       isConfirmedByOne,
     })),
   ];
+}
+
+/**
+ * Adds the voters without the sites that have no vote in their own copy yet: the
+ * others may have confirmed what these lack.
+ */
+function listVoters(
+  lists: LogTargets['voters'],
+  partition: number,
+  sites: readonly string[],
+  known: readonly ReadReply[],
+): LogTargets['voters'] {
+  const hasVote = (site: string): boolean =>
+    known[sites.indexOf(site)]?.withoutVote?.includes(partition) !== true;
+  const [open = []] = lists;
+  return open.every(hasVote) ? lists : [...lists, open.filter(hasVote)];
 }
 
 /**
@@ -196,8 +212,13 @@ async function read(
 ): Promise<ReadReply> {
   const reply = await request(site, READ_RED, { isCopyAsked: true });
   const red = parseRedGeneration(reply);
-  const { isTransferring = false, own, problem } = reply as ReadReply;
-  return { ...red, isTransferring, own, problem };
+  const {
+    isTransferring = false,
+    own,
+    problem,
+    withoutVote = [],
+  } = reply as ReadReply;
+  return { ...red, isTransferring, own, problem, withoutVote };
 }
 
 /**

@@ -295,16 +295,13 @@ export class ClusterNode {
         reserveRoom: () => reserveRoom(this.#directory.files),
         releaseRoom: () => releaseRoom(this.#directory.files),
         onSealed: (problem, isLasting) => {
-          const message = `Site ${this.name}: ${problem}.`;
-          if (isLasting)
-            this.#resources.onAlarm({
-              kind: 'red-log-sealed',
-              site: this.name,
-              message,
-            });
-          else this.#events.onProgress?.(problem);
+          if (!isLasting) return this.#events.onProgress?.(problem);
+          const site = this.name;
+          const message = `Site ${site}: ${problem}.`;
+          this.#resources.onAlarm({ kind: 'red-log-sealed', site, message });
         },
         countEntries: () => redCopies.countEntries(),
+        findLogsWithoutVote: () => this.#site?.driver.logsWithoutVote ?? [],
         findNamed: (partition) => redCopies.findNamed(partition),
         catchUp: (message, to, onCopied) =>
           this.#catchUp(message, { to, onCopied }),

@@ -263,7 +263,11 @@ export class RestoredLogs {
       const log = {
         partition,
         name: names.length === 1 ? undefined : name,
-        ...this.#findVoters(lists, partition, remaining),
+        ...this.#findVoters(
+          [...lists, this.#listWithVote(lists, partition, remaining)],
+          partition,
+          remaining,
+        ),
         leader: undefined,
         fileLeader: origins?.getName(this.#leaders[partition] as Origin),
         acceptsLoss: options.acceptsLoss,
@@ -271,6 +275,18 @@ export class RestoredLogs {
       };
       return { ...log, losing: this.#steps.findLosing(log, sealed, []) };
     });
+  }
+
+  /** Returns the open sites without those that have no vote in their own copy. */
+  #listWithVote(
+    [open = []]: readonly (readonly string[])[],
+    partition: number,
+    remaining: readonly SimulatedSite[],
+  ): readonly string[] {
+    const hasNone = ({ machine }: SimulatedSite): boolean =>
+      machine?.replica.logsWithoutVote.includes(partition) === true;
+    const without = remaining.filter(hasNone).map(({ name }) => name);
+    return open.filter((name) => !without.includes(name));
   }
 
   #findVoters(

@@ -10,6 +10,8 @@ export class FollowerNode {
   lengths: readonly number[];
   /** What it has that names entries of a log, by its ordinal. */
   named: readonly NamedEntries[] = [];
+  /** The logs in which it has no vote yet. */
+  withoutVote: readonly number[] = [];
   starts = 0;
   stops = 0;
   caughtUp: string[] = [];
@@ -76,6 +78,7 @@ export class FollowerNode {
         },
         onFailed: ({ message }) => this.failures.push(message),
         countEntries: () => this.lengths,
+        findLogsWithoutVote: () => this.withoutVote,
         findNamed: (partition) => this.named[partition] ?? { stamp: 0, holds: [] },
         catchUp: async (message, to, onCopied) => {
           this.caughtUp.push(message);

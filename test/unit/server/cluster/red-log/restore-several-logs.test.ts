@@ -93,6 +93,23 @@ test('the leader of a log is lost → that log goes on at the site with most of 
   expect([ireland?.caughtUp, frankfurt?.caughtUp]).toEqual([[], []]);
 });
 
+test('a site has no vote in its own copy of a log yet → the others may have confirmed what it lacks', async () => {
+  const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [10, 5] }).begin();
+  const { frankfurt } = sites.nodes;
+  const restore = async (losses: Partial<RestoreTargets> = {}): Promise<RestoredLog> =>
+    sites.restore(['frankfurt'], { voters: [['ireland', 'frankfurt']], ...losses }, { voters: [['frankfurt']] });
+  frankfurt!.withoutVote = [1];
+  const refusal = 'confirmed records of the red log of us may be lost';
+  await expect(restore()).rejects.toThrow(refusal);
+
+  // A site that is sealed does not run, and still says so.
+  sites.failing = `${SEAL_RED} frankfurt`;
+  await expect(restore({ acceptsLoss: true })).rejects.toThrow('frankfurt cannot be reached');
+  await frankfurt!.answer(SEAL_RED, { generation: 1, leader: null });
+  await expect(restore()).rejects.toThrow(refusal);
+  expect(await restore({ acceptsLoss: true })).toMatchObject({ logs: [{ leader: 'frankfurt', losing: ['ireland'] }] });
+});
+
 test('only a voter of a log leads it: what another site has beyond the voters was not confirmed', async () => {
   const sites = await new SomeSites({ ireland: [10, 5], frankfurt: [9, 6], virginia: [9, 6] }).begin();
   const voters = [['ireland', 'virginia']];
