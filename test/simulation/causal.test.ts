@@ -9,7 +9,7 @@ import { simulateCausal } from '../simulator/causal/world.ts';
 import { CausalWorld, KEYS } from '../support/causal-world.ts';
 import { lane } from '../support/lane.ts';
 
-const RUNS = { fast: 8, remaining: 200, all: 200, nightly: 3_000 }[lane];
+const RUNS = { fast: 20, remaining: 200, all: 200, nightly: 3_000 }[lane];
 const FIRST_SEED = Number(process.env['SIM_SEED'] ?? 1);
 
 test(`causal store: ${RUNS} seeds → every property holds`, () => {
