@@ -30,7 +30,7 @@ export class ClockChecker implements Checker {
   readonly #maxSkewMs: number;
   /** The sites whose present start began with a clock that was set back. */
   readonly #startedBehind = new Set<Origin>();
-  /** The operations that these sites have shown. */
+  /** The operations that these sites have received or shown. */
   readonly #passedOn = new Set<OperationId>();
 
   /** @param sites the array of all sites, to which more may be added later */
@@ -45,6 +45,13 @@ export class ClockChecker implements Checker {
     const behindMs = clock.highestWallMs - clock.wallMs;
     if (behindMs > this.#maxSkewMs) this.#startedBehind.add(site);
     else this.#startedBehind.delete(site);
+  }
+
+  /** Such a site may crash before it shows what others have accepted after it. */
+  onMessageAccepted(site: Origin, { message }: Envelope): void {
+    if (message.kind !== 'blue.operations' || !this.#startedBehind.has(site))
+      return;
+    for (const { id } of message.operations) this.#passedOn.add(id);
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
