@@ -5,6 +5,7 @@ import {
   type FinalState,
 } from './checkers/checker.ts';
 import type { History } from './history.ts';
+import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -92,10 +93,12 @@ export class Settlement {
   /**
    * Returns whether nothing waits at the site and no early effect is shown on
    * top of its state. If a site was lost, the others may wait for its messages
-   * for ever, which counts as idle.
+   * for ever, which counts as idle. So may what meets a hold of that site: the
+   * others do not know that the site and its operations never come back.
    */
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
+    if (this.#hasHoldOfLostSite(machine)) return true;
     const { red, lookups, coverage, state, membership } = machine.replica;
     if (membership.unconfirmed.length > 0) return false;
     if (
@@ -109,6 +112,16 @@ export class Settlement {
     const hasLostSite =
       this.#remainingSites.length < this.#options.sites.length;
     return hasLostSite || !machine.isBusy;
+  }
+
+  #hasHoldOfLostSite({ replica }: SiteMachine): boolean {
+    const lost = this.#options.sites.filter(({ isLost }) => isLost);
+    const holds = replica.red.orders.flatMap((order) => [
+      ...(order.holds?.standing.values() ?? []),
+    ]);
+    return holds.some(({ operation }) =>
+      lost.some(({ origin }) => origin === operation.site),
+    );
   }
 
   get #remainingSites(): SimulatedSite[] {
