@@ -18,7 +18,7 @@ type Identifiers = ReadonlySet<OperationId>;
 
 const NONE: Identifiers = new Set();
 
-/** Its notes are the blue operations of a site that it shows. */
+/** Its notes are the blue operations that a site shows: a site that takes the state of another one has the notes of that. */
 export class RestartChecker extends SiteChecker<Set<OperationId>> {
   readonly name = 'restarts';
   /** By site: its blue operations that it has answered. */
@@ -38,7 +38,7 @@ export class RestartChecker extends SiteChecker<Set<OperationId>> {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    if (isRed(operation) || operation.site !== site) return;
+    if (isRed(operation)) return;
     this.getState(site).add(operation.id);
     this.#missing.get(site)?.delete(operation.id);
   }
