@@ -154,7 +154,7 @@ describe('simulation: planted faults', () => {
 
 describe('simulation: shrinking', () => {
   test.skipIf(lane === 'fast')(
-    'run with a fault → a simpler one with the same fault, that its overrides replay',
+    'run with a fault → a simpler one with the same fault, that its overrides replay (in the remaining lane)',
     () => {
       const planted = INJECTED_BUGS['no-certification'];
       const isFound = ({ violation, options }: RunResult): boolean =>
