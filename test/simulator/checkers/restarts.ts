@@ -21,6 +21,8 @@ const NONE: Identifiers = new Set();
 /** Its notes are the blue operations that a site shows: a site that takes the state of another one has the notes of that. */
 export class RestartChecker extends SiteChecker<Set<OperationId>> {
   readonly name = 'restarts';
+  /** The sites of all blue operations. */
+  readonly #origins = new Map<OperationId, Origin>();
   /** By site: its blue operations that it has answered. */
   readonly #answered = new Map<Origin, Set<OperationId>>();
   /** By site: those that it does not show again yet. */
@@ -39,12 +41,14 @@ export class RestartChecker extends SiteChecker<Set<OperationId>> {
 
   onApplied(site: Origin, operation: AnyOperation): void {
     if (isRed(operation)) return;
+    this.#origins.set(operation.id, operation.site);
     this.getState(site).add(operation.id);
     this.#missing.get(site)?.delete(operation.id);
   }
 
   onView({ site, operation: { id }, stage }: ClientView): void {
-    if (stage === 'tentative' || !this.getState(site).has(id)) return;
+    const isOwn = this.#origins.get(id) === site && this.getState(site).has(id);
+    if (stage === 'tentative' || !isOwn) return;
     const answered = this.#answered.get(site) ?? new Set();
     this.#answered.set(site, answered.add(id));
   }
