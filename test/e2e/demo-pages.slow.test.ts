@@ -7,7 +7,7 @@ import { accessibilityFaults } from '../support/axe.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
 import { layoutShift, smallTargets } from './support/page-quality.ts';
 
-/** What a page shows once it is complete. A sale of tickets starts by itself: it may not be seen before it runs. */
+/** What a page shows once it is complete. A sale of tickets starts by itself, so nobody may see the page before that. */
 const COMPLETE: Readonly<Record<string, string>> = {
   tickets: '#status:is([data-phase="selling"], [data-phase="sold-out"])',
   bank: '#status[data-phase="ready"]',

@@ -157,6 +157,7 @@ export class Membership {
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
     // A copy counts in its own log.
+    // A restart has to know from it whether this site has a vote there.
     if (record.action === 'copy') {
       if (!isProven) this.#proveDelivered();
       return;
@@ -184,12 +185,9 @@ export class Membership {
     // After a crash a start may not know that the change counts, and would take
     // more of the closing origins. The entry proves that it counts. Operations
     // that were received before the change are synced with it.
-    this.#core.store(
-      { kind: 'delivered', redDelivered: this.#core.redDelivered },
-      () => {
-        change.ownLength = this.#blue.getHeld(site).sequence;
-      },
-    );
+    this.#proveDelivered(() => {
+      change.ownLength = this.#blue.getHeld(site).sequence;
+    });
   }
 
   /**
@@ -392,7 +390,10 @@ export class Membership {
     this.#proveDelivered(() => (this.#isOpening = false));
   }
 
-  /** From then on, the own log proves that what was delivered counts. */
+  /**
+   * Stores an entry in the own log. Once it is on the disk, it proves that what
+   * was delivered counts.
+   */
   #proveDelivered(done: () => void = () => undefined): void {
     const { redDelivered } = this.#core;
     this.#core.store({ kind: 'delivered', redDelivered }, done);

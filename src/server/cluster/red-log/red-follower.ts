@@ -356,7 +356,7 @@ export class RedFollower {
     return { ...this.#red, isTransferring, own: this.#describeCopies() };
   }
 
-  /** A site that was sealed has the votes that it had by then. */
+  /** A stopped site gets no new votes. So what it had when it ran is still true. */
   #findLogsWithoutVote(): readonly number[] {
     if (this.#context.isRunning)
       this.#withoutVote = this.#context.findLogsWithoutVote();

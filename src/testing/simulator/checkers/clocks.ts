@@ -47,7 +47,10 @@ export class ClockChecker implements Checker {
     else this.#startedBehind.delete(site);
   }
 
-  /** Such a site may crash before it shows what others have accepted after it. */
+  /**
+   * A site that has started behind passes on what it accepts, and may crash
+   * before it shows that.
+   */
   onMessageAccepted(site: Origin, { message }: Envelope): void {
     if (message.kind !== 'blue.operations' || !this.#startedBehind.has(site))
       return;

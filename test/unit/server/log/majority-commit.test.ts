@@ -15,16 +15,26 @@ const HELD = new Map([
 test.each([
   ['no change → what a majority holds', [A, B, C], [], 5],
   ['a site is removed → up to the change, what a majority with it holds', [A, B, C], [{ position: 3, closes: [B] }], 3],
-  ['the change is further on than that → up to the change', [A, B, C], [{ position: 4, closes: [A] }], 5],
+  [
+    'a site that holds less is removed → what a majority of the others holds',
+    [A, B, C],
+    [{ position: 4, closes: [A] }],
+    5,
+  ],
   [
     'the only voter is removed → what the voters behind it hold',
     [A],
     [{ position: 3, closes: [A], voters: [B, D] }],
     5,
   ],
-  ['the only voter is removed, and nobody is named → nothing', [A], [{ position: 3, closes: [A] }], 2],
   [
-    'one of two voters is removed → the other one, whoever is one behind it',
+    'the only voter is removed, and no other one is named → what it holds itself',
+    [A],
+    [{ position: 3, closes: [A] }],
+    2,
+  ],
+  [
+    'one of two voters is removed → what the other one holds',
     [A, C],
     [{ position: 3, closes: [A], voters: [C, D] }],
     7,
