@@ -44,7 +44,7 @@ const SERVERS = {
   news: {
     open: () => startNews({ port: 0, delays: 'measured' }),
     paths: ['/state', '/writer', '/nowhere'],
-    act: ['#publish', '#steps [data-step="cache"][data-state="done"]'],
+    act: ['#publish', '#steps [data-step="strong"][data-state="done"]'],
   },
   ads: {
     open: () => startAdPage(DATA),
