@@ -6,10 +6,17 @@
  * (RB-Q2). It can get the time from other sites only, and the first one may be
  * the one with the wild clock. Other sites may show the blue operations that
  * this site has accepted and passed on, and red ones, as it may lead their log.
+ *
+ * The stamps of such a site are as far ahead as those of the wild clock. A site
+ * that has them in its log doubts its own clock at its next start, so it is the
+ * same exception, although its clock is right.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
-import type { OperationId } from '../../../server/records/records.ts';
+import type {
+  BlueOperation,
+  OperationId,
+} from '../../../server/records/records.ts';
 import {
   isRed,
   assertProperty,
@@ -28,8 +35,13 @@ export class ClockChecker implements Checker {
   readonly name = 'clocks';
   readonly #sites: readonly SiteWithClock[];
   readonly #maxSkewMs: number;
-  /** The sites whose present start began with a clock that was set back. */
+  /**
+   * The sites whose present start began with a clock that was set back, or with
+   * a log whose stamps are as far ahead of it.
+   */
   readonly #startedBehind = new Set<Origin>();
+  /** By site: the highest stamp of another site in its log, in milliseconds. */
+  readonly #highestReceivedMs = new Map<Origin, number>();
   /** The operations that these sites have received or shown. */
   readonly #passedOn = new Set<OperationId>();
 
@@ -42,7 +54,11 @@ export class ClockChecker implements Checker {
   onStarted(site: Origin): void {
     const clock = this.#sites.find(({ origin }) => origin === site)?.clock;
     if (clock === undefined) return;
-    const behindMs = clock.highestWallMs - clock.wallMs;
+    const shownMs = Math.max(
+      clock.highestWallMs,
+      this.#highestReceivedMs.get(site) ?? -Infinity,
+    );
+    const behindMs = shownMs - clock.wallMs;
     if (behindMs > this.#maxSkewMs) this.#startedBehind.add(site);
     else this.#startedBehind.delete(site);
   }
@@ -52,15 +68,18 @@ export class ClockChecker implements Checker {
    * before it shows that.
    */
   onMessageAccepted(site: Origin, { message }: Envelope): void {
-    if (message.kind !== 'blue.operations' || !this.#startedBehind.has(site))
-      return;
-    for (const { id } of message.operations) this.#passedOn.add(id);
+    if (message.kind !== 'blue.operations') return;
+    for (const operation of message.operations) {
+      this.#noteReceived(site, operation);
+      if (this.#startedBehind.has(site)) this.#passedOn.add(operation.id);
+    }
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
     // A site accepts its own stamps, and shows at a start what it had accepted
     // before.
     if (operation.site === site) return;
+    if (!isRed(operation)) this.#noteReceived(site, operation);
     if (this.#startedBehind.has(site)) this.#passedOn.add(operation.id);
     if (this.#passedOn.has(operation.id)) return;
 
@@ -75,16 +94,26 @@ export class ClockChecker implements Checker {
       this.#maxSkewMs;
     // If its clock was set right since, sites accept what it had stamped.
     if ((author?.clock.wallMs ?? Infinity) <= limitMs) return;
-    const stamp = isRed(operation)
-      ? operation.clock
-      : (operation.vector[operation.site] ?? 0);
-    const aheadMs = Math.round(stamp / MICROS_PER_MS - limitMs);
+    const stampMs = isRed(operation)
+      ? operation.clock / MICROS_PER_MS
+      : getStampMs(operation);
+    const aheadMs = Math.round(stampMs - limitMs);
     assertProperty(
       aheadMs <= 0,
       () =>
         `site ${site} shows ${operation.id} of site ${operation.site}, ${aheadMs} ms beyond what a clock may be ahead`,
     );
   }
+
+  #noteReceived(site: Origin, operation: BlueOperation): void {
+    const highestMs = this.#highestReceivedMs.get(site) ?? -Infinity;
+    const stampMs = getStampMs(operation);
+    this.#highestReceivedMs.set(site, Math.max(highestMs, stampMs));
+  }
+}
+
+function getStampMs({ site, vector }: BlueOperation): number {
+  return (vector[site] ?? 0) / MICROS_PER_MS;
 }
 
 /**
