@@ -48,8 +48,11 @@ export class ServerProcess {
   readonly complaints: string[] = [];
   readonly #options: ProcessOptions;
   #child: ChildProcess | undefined;
-  #isWanted = false;
-  #hasStopped = false;
+  /** Processes that are ended on request, and those whose sites must not go on: they may end by themselves. */
+  readonly #endedOnRequest = new WeakSet<ChildProcess>();
+  readonly #mayEnd = new WeakSet<ChildProcess>();
+  /** Processes whose sites have stopped for good. */
+  readonly #stopped = new WeakSet<ChildProcess>();
 
   constructor(options: ProcessOptions) {
     this.name = options.name;
@@ -58,12 +61,12 @@ export class ServerProcess {
   }
 
   get isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+    return this.#child !== undefined && isAlive(this.#child);
   }
 
   /** Whether it runs, and its site has not stopped for good. */
   get isServing(): boolean {
-    return this.isRunning && !this.#hasStopped;
+    return this.#child !== undefined && this.#goesOn(this.#child);
   }
 
   /** Starts it with further arguments. Resolves when it listens, or has ended. */
@@ -77,17 +80,15 @@ export class ServerProcess {
       'exit',
       whenInterrupted(() => this.kill()),
     );
-    this.#isWanted = true;
-    this.#hasStopped = false;
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
-      this.#takeLine(line);
+      this.#takeLine(child, line);
     });
     const ended = once(child, 'exit').then(([code, signal]) => String(code ?? signal));
     let isListening = false;
     void ended.then((how) => {
-      if (!this.#isWanted || this.#child !== child || !isListening) return;
+      if (this.#endedOnRequest.has(child) || this.#mayEnd.has(child) || !isListening) return;
       this.complaints.push(`${this.name} ended by itself (${how}): ${lines.slice(-3).join(' | ')}`);
     });
     const listening = once(createInterface({ input: child.stdout }), 'line', { signal: AbortSignal.timeout(START_MS) });
@@ -126,11 +127,13 @@ export class ServerProcess {
 
   /** Whether its site stops within `withinMs`, since it must not go on, or the process ends. */
   async stopsItself(withinMs: number): Promise<boolean> {
-    this.#isWanted = false;
+    const child = this.#child;
+    if (child === undefined) return true;
+    this.#mayEnd.add(child);
     const untilMs = performance.now() + withinMs;
-    while (this.isRunning && !this.#hasStopped) {
+    while (this.#goesOn(child) && !this.#endedOnRequest.has(child)) {
       if (performance.now() > untilMs) {
-        this.#isWanted = true;
+        this.#mayEnd.delete(child);
         return false;
       }
       await pause(POLL_MS);
@@ -143,20 +146,24 @@ export class ServerProcess {
     writeFileSync(this.#options.conditionsFile, JSON.stringify(conditions));
   }
 
-  #takeLine(line: string): void {
+  #goesOn(child: ChildProcess): boolean {
+    return isAlive(child) && !this.#stopped.has(child);
+  }
+
+  #takeLine(child: ChildProcess, line: string): void {
     const { logs } = this.#options;
     if (logs !== undefined)
       appendFileSync(join(logs, `${this.name}.log`), `${Math.round(performance.now())} ${line}\n`);
     this.#lines = [...this.#lines.slice(-50), line];
     const alarm = /"alarm":"([^"]+)"/.exec(line)?.[1];
-    if (STOPPED.test(line)) this.#hasStopped = true;
+    if (STOPPED.test(line)) this.#stopped.add(child);
     if (alarm !== undefined) this.alarms[alarm] = (this.alarms[alarm] ?? 0) + 1;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
-    this.#isWanted = false;
-    if (child === undefined || !this.isRunning) return;
+    if (child === undefined || !isAlive(child)) return;
+    this.#endedOnRequest.add(child);
     const gone = once(child, 'exit');
     // A process that is frozen gets no other signal.
     if (signal !== 'SIGKILL') child.kill('SIGCONT');
@@ -165,4 +172,8 @@ export class ServerProcess {
     await gone;
     clearTimeout(force);
   }
+}
+
+function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
