@@ -5,7 +5,17 @@
 import type { InvocationContext, Operation, Sink } from '../../src/index.ts';
 import { CorrectableError } from '../../src/index.ts';
 import type { ConformanceSubject, HistoryStep, OpenedBinding } from '../../src/testing/index.ts';
-import { FAR_BEHIND, add, Tally, total, type Call, type Count, type Level, type Planted } from './buggy-bindings.ts';
+import {
+  FAR_BEHIND,
+  SLOW,
+  add,
+  Tally,
+  total,
+  type Call,
+  type Count,
+  type Level,
+  type Planted,
+} from './buggy-bindings.ts';
 
 const isUpdate = ({ operation }: Call): boolean => operation.access === 'write';
 
@@ -344,6 +354,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   },
   'reports sent operations as not sent': {
     make: DeniesWhatIsSent,
+    delays: SLOW,
     test: 'write: cancelled at any time → not done later if it was reported as not done',
     message: 'cancelled: reported as not done (ABORTED: ',
   },

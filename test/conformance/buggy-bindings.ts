@@ -18,7 +18,8 @@ export interface Delays {
 }
 
 const FAST: Delays = { weak: 1, strong: 4, lag: 8 };
-const SLOW: Delays = { weak: 1, strong: 200, lag: 8 };
+/** Its updates are in flight for as long as anybody needs to cancel them, also on a busy machine. */
+export const SLOW: Delays = { weak: 1, strong: 200, lag: 8 };
 /** Its backup is behind for as long as anybody looks, also on a busy machine. */
 export const FAR_BEHIND: Delays = { weak: 1, strong: 4, lag: 400 };
 

@@ -63,9 +63,10 @@ function connect(url: string): EtcdAdapter {
 }
 
 test('presents a replaced certificate at its next connection, and reports while its files do not fit', async () => {
-  const warnings = vi.fn();
-  process.on('warning', warnings);
-  onTestFinished(() => void process.off('warning', warnings));
+  const warnings: unknown[] = [];
+  const note = (warning: Error & { readonly code?: string }): unknown => warnings.push(warning.code);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
   install('first');
   const { url, clients } = await openServer();
   const adapter = connect(url);
@@ -79,7 +80,8 @@ test('presents a replaced certificate at its next connection, and reports while 
   );
   install('second');
   await vi.waitFor(() => expect(clients).toContain('second'), 5000);
-  expect(warnings).not.toHaveBeenCalled();
+  // Node gives it for an address as the name of a server.
+  expect(warnings).not.toContain('DEP0123');
 });
 
 test('accepts no server whose certificate is for another address', async () => {
