@@ -65,6 +65,8 @@ export function openStage(): Stage {
     close() {
       root?.unmount();
       element.remove();
+      // An update goes on without its component, and would end once the page of the test file is gone.
+      void client.close();
     },
   };
   return stage;
