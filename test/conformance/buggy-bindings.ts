@@ -443,7 +443,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
     test: 'history: all levels → the same finals with any preliminary views',
-    message: 'the final view is wrong: 0, not 1',
+    message: 'the final view is wrong: ',
     delays: FAR_BEHIND,
   },
   'delivers the final view before the preliminary one': {
