@@ -48,8 +48,9 @@ export class ServerProcess {
   readonly complaints: string[] = [];
   readonly #options: ProcessOptions;
   #child: ChildProcess | undefined;
-  /** Processes that are ended on request, and those whose sites must not go on: they may end by themselves. */
+  /** Processes that were told to end. */
   readonly #endedOnRequest = new WeakSet<ChildProcess>();
+  /** Processes whose sites must not go on, so that they may end by themselves. */
   readonly #mayEnd = new WeakSet<ChildProcess>();
   /** Processes whose sites have stopped for good. */
   readonly #stopped = new WeakSet<ChildProcess>();
@@ -125,7 +126,7 @@ export class ServerProcess {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Whether its site stops within `withinMs`, since it must not go on, or the process ends. */
+  /** Whether its site, which must not go on, stops within `withinMs`. The end of the process counts, requested or not. */
   async stopsItself(withinMs: number): Promise<boolean> {
     const child = this.#child;
     if (child === undefined) return true;

@@ -262,6 +262,12 @@ class NeverPreliminary extends Tally {
 }
 
 class ConfirmsStale extends Tally {
+  protected override answerStrong(call: Call): void {
+    // On a busy machine the later timer may be the first.
+    if (call.levels.includes('weak')) this.guess(call);
+    super.answerStrong(call);
+  }
+
   protected override deliverFinal(call: Call, count: Count): void {
     if (call.guess === undefined) super.deliverFinal(call, count);
     else call.sink.confirm('strong', call.guess, { version: count.version });
@@ -443,7 +449,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
     test: 'history: all levels → the same finals with any preliminary views',
-    message: 'the final view is wrong: ',
+    message: 'the final view is wrong: 0, not 1',
     delays: FAR_BEHIND,
   },
   'delivers the final view before the preliminary one': {

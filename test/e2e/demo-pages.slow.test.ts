@@ -9,7 +9,8 @@ import { layoutShift, smallTargets } from './support/page-quality.ts';
 
 /**
  * What a page shows once it is complete. A sale of tickets starts by itself, so nobody may see the page before that. The
- * news open their front page again while a headline is published, and a slow device may answer later than the near site.
+ * news are complete once a headline has come after the first view. A slow device may answer after the near site, and its
+ * own view is not shown then.
  */
 const COMPLETE: Readonly<Record<string, string>> = {
   tickets: '#status:is([data-phase="selling"], [data-phase="sold-out"])',

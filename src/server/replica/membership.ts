@@ -156,8 +156,8 @@ export class Membership {
    * @param isProven whether the own log proves that the record counts
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
-    // A copy counts in its own log.
-    // A restart has to know from it whether this site has a vote there.
+    // A copy counts in its own log alone. After a restart, this site must know
+    // that the copy counts: it may have given the site its vote in that log.
     if (record.action === 'copy') {
       if (!isProven) this.#proveDelivered();
       return;

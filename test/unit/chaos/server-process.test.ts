@@ -21,7 +21,7 @@ function createProcess(script: string): ServerProcess {
   return process;
 }
 
-test('a process that may stop is ended, and the time to stop is over meanwhile → no complaint', async () => {
+test('ended on request while its time to stop by itself runs out → no complaint', async () => {
   const process = createProcess(SLOW_TO_END);
   await process.begin();
   const stopping = process.stopsItself(50);
@@ -30,7 +30,7 @@ test('a process that may stop is ended, and the time to stop is over meanwhile �
   expect(process.complaints).toEqual([]);
 });
 
-test('a process that may have stopped in time, started again → may not stop', async () => {
+test('ended on request and started again → nobody waits for the earlier process to stop', async () => {
   const process = createProcess(SLOW_TO_END);
   await process.begin();
   const stopping = process.stopsItself(60_000);

@@ -7,9 +7,9 @@
  * the one with the wild clock. Other sites may show the blue operations that
  * this site has accepted and passed on, and red ones, as it may lead their log.
  *
- * The stamps of such a site are as far ahead as those of the wild clock. A site
- * that has them in its log doubts its own clock at its next start, so it is the
- * same exception, although its clock is right.
+ * The stamps of such a site are then as far ahead as those of the wild clock. A
+ * site that has these stamps in its log doubts its own clock at its next start,
+ * although that clock is right. It is the same exception.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
@@ -54,11 +54,11 @@ export class ClockChecker implements Checker {
   onStarted(site: Origin): void {
     const clock = this.#sites.find(({ origin }) => origin === site)?.clock;
     if (clock === undefined) return;
-    const shownMs = Math.max(
+    const latestKnownMs = Math.max(
       clock.highestWallMs,
       this.#highestReceivedMs.get(site) ?? -Infinity,
     );
-    const behindMs = shownMs - clock.wallMs;
+    const behindMs = latestKnownMs - clock.wallMs;
     if (behindMs > this.#maxSkewMs) this.#startedBehind.add(site);
     else this.#startedBehind.delete(site);
   }
@@ -94,10 +94,7 @@ export class ClockChecker implements Checker {
       this.#maxSkewMs;
     // If its clock was set right since, sites accept what it had stamped.
     if ((author?.clock.wallMs ?? Infinity) <= limitMs) return;
-    const stampMs = isRed(operation)
-      ? operation.clock / MICROS_PER_MS
-      : getStampMs(operation);
-    const aheadMs = Math.round(stampMs - limitMs);
+    const aheadMs = Math.round(getStampMs(operation) - limitMs);
     assertProperty(
       aheadMs <= 0,
       () =>
@@ -112,8 +109,11 @@ export class ClockChecker implements Checker {
   }
 }
 
-function getStampMs({ site, vector }: BlueOperation): number {
-  return (vector[site] ?? 0) / MICROS_PER_MS;
+function getStampMs(operation: AnyOperation): number {
+  const stamp = isRed(operation)
+    ? operation.clock
+    : (operation.vector[operation.site] ?? 0);
+  return stamp / MICROS_PER_MS;
 }
 
 /**

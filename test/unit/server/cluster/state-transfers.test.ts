@@ -91,9 +91,13 @@ function createDonor(site: string): StateTransfers {
 
 const { signal } = new AbortController();
 
-/** Until it is disposed, timers run twenty times as fast. Files are read and written as ever. */
-function passQuickly(): Disposable {
+function useFakeTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+}
+
+/** Until it is disposed, timers run about twenty times as fast. Files are real. */
+function speedUpTimers(): Disposable {
+  useFakeTimers();
   const interval = realInterval(() => vi.advanceTimersByTime(20), 1);
   return {
     [Symbol.dispose]: () => {
@@ -138,7 +142,7 @@ test('a donor that does not admit the receiver → the reason is seen, and it is
 });
 
 test('a donor that knows the receiver as closed → its reason is reported', async () => {
-  using _time = passQuickly();
+  using _timers = speedUpTimers();
   createDonor('ireland');
   refusals.set('ireland', { reason: 'virginia was closed', isClosed: true });
   const ending = new AbortController();
@@ -148,7 +152,7 @@ test('a donor that knows the receiver as closed → its reason is reported', asy
 });
 
 test('ended meanwhile → rejects with the reason', async () => {
-  using _time = passQuickly();
+  using _timers = speedUpTimers();
   const receiver = createNode('virginia');
   const ending = new AbortController();
   const receiving = receiver.receive(VIRGINIA, () => ['ireland'], ending.signal);
@@ -157,7 +161,7 @@ test('ended meanwhile → rejects with the reason', async () => {
 });
 
 test('slices that cannot be read → another donor', async () => {
-  using _time = passQuickly();
+  using _timers = speedUpTimers();
   for (const site of ['ireland', 'frankfurt']) createDonor(site);
   garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
   const { shared } = await createNode('virginia').receive(VIRGINIA, () => ['ireland', 'frankfurt'], signal);
@@ -165,7 +169,7 @@ test('slices that cannot be read → another donor', async () => {
 });
 
 test('nothing comes for a minute → is reported once, with the reason', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  useFakeTimers();
   try {
     const receiver = createNode('virginia');
     const ending = new AbortController();
@@ -183,7 +187,7 @@ test('nothing comes for a minute → is reported once, with the reason', async (
 });
 
 test('no room for what comes → is reported, and so is room again', async () => {
-  using _time = passQuickly();
+  using _timers = speedUpTimers();
   createDonor('ireland');
   const files = new NodeFiles(join(root, 'virginia'));
   const createNow = vi.spyOn(files, 'createNow').mockImplementation(() => {
