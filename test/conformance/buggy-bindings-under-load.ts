@@ -296,6 +296,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   },
   'gives a read the result of an older one in flight': {
     make: JoinsOlderReads,
+    delays: SLOW,
     test: 'read: begun after a write, with older reads in flight → shows it',
     message: 'begun after the write was acknowledged, with older reads in flight: wrong: 0, not 1',
   },

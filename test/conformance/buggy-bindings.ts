@@ -474,6 +474,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'does nothing on close()': {
     make: ClosesNothing,
+    delays: SLOW,
     test: 'close: the binding itself → what is in flight ends, nothing is delivered after',
     message: 'close() ends nothing: "add" of "k" goes on, with a view at weak after it',
   },
