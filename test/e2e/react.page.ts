@@ -1,4 +1,36 @@
-/** What the page of the tests of `correctables/react` runs: each scenario by its name. */
-import { runScenario, SCENARIOS } from '../support/react/scenarios.ts';
+/** What the page of the tests of `correctables/react` runs: all scenarios. */
+import { BUSY_SCENARIOS, runScenario, SCENARIOS } from '../support/react/scenarios.ts';
 
-Object.assign(globalThis, { runScenario, names: Object.keys(SCENARIOS) });
+export interface ScenarioResult {
+  readonly name: string;
+  /** Undefined if the scenario has passed. */
+  readonly error?: string;
+}
+
+async function run(name: string): Promise<ScenarioResult> {
+  try {
+    await runScenario(name);
+    return { name };
+  } catch (error) {
+    return { name, error: String(error) };
+  }
+}
+
+/** How many scenarios run at once. All at once, React takes seconds to mount a component on a slow machine. */
+const CONCURRENCY = 12;
+
+/** Runs the busy scenarios one by one, after all others. */
+export async function runScenarios(): Promise<readonly ScenarioResult[]> {
+  const results: ScenarioResult[] = [];
+  const runAll = async (names: Iterable<string>): Promise<void> => {
+    for (const name of names) results.push(await run(name));
+  };
+  const others = Object.keys(SCENARIOS).filter((name) => !BUSY_SCENARIOS.includes(name));
+  // All take their next scenario from one iterator.
+  const queue = others.values();
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => runAll(queue)));
+  await runAll(BUSY_SCENARIOS);
+  return results;
+}
+
+Object.assign(globalThis, { runScenarios });

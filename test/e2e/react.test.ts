@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED_WARNINGS } from '../support/react/expected-warnings.ts';
+import type { runScenarios } from './react.page.ts';
 import { openBrowser } from './support/browser.ts';
 import { bundlePage } from './support/page-bundle.ts';
 
@@ -13,8 +14,7 @@ const VERSIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 interface PageGlobals {
-  readonly names: readonly string[];
-  runScenario(name: string): Promise<void>;
+  readonly runScenarios: typeof runScenarios;
 }
 
 describe.skipIf(browser === undefined)(reason === undefined ? 'in a browser' : `skipped: ${reason}`, () => {
@@ -33,23 +33,13 @@ describe.skipIf(browser === undefined)(reason === undefined ? 'in a browser' : `
       );
       await page.goto('https://react.test/');
       await page.addScriptTag({ content: script, type: 'module' });
-      await page.waitForFunction(() => 'names' in globalThis);
+      await page.waitForFunction(() => 'runScenarios' in globalThis);
     });
 
     test('every scenario passes, and React warns of nothing', async () => {
-      const results = await page.evaluate(async () => {
-        const { names, runScenario } = globalThis as unknown as PageGlobals;
-        const run = async (name: string): Promise<string> => {
-          try {
-            await runScenario(name);
-            return `${name}: passed`;
-          } catch (error) {
-            return `${name}: ${String(error)}`;
-          }
-        };
-        return Promise.all(names.map(run));
-      });
-      expect(results.filter((result) => !result.endsWith(': passed'))).toEqual([]);
+      const results = await page.evaluate(() => (globalThis as unknown as PageGlobals).runScenarios());
+      const failed = results.filter(({ error }) => error !== undefined);
+      if (failed.length > 0) throw new Error(failed.map(({ name, error }) => `${name}: ${error}`).join('\n'));
       expect(results.length).toBeGreaterThan(30);
       expect(warnings.filter((text) => !EXPECTED_WARNINGS.test(text))).toEqual([]);
     });

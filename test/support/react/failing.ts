@@ -33,6 +33,14 @@ function reset({ element }: Stage): void {
   element.querySelectorAll('button').forEach((button) => button.click());
 }
 
+/** Presses the buttons until there are this many requests. */
+async function resetUntilAsked(stage: Stage, requests: number): Promise<void> {
+  await until(() => {
+    reset(stage);
+    return stage.binding.calls.length === requests;
+  });
+}
+
 async function resetTwice(stage: Stage, wrap: (node: ReactNode) => ReactNode): Promise<void> {
   // Both wait in one Suspense, which React 18 may render again apart from the other updates of the page.
   const page = [guarded('one', h(Shown, { stage, operation: A })), guarded('two', h(Shown, { stage, operation: A }))];
@@ -50,7 +58,8 @@ async function resetTwice(stage: Stage, wrap: (node: ReactNode) => ReactNode): P
   same(stage.binding.calls.length, 3);
 }
 
-export const failing: Readonly<Record<string, Scenario>> = {
+/** Each keeps the page busy for seconds. */
+export const failingBesideSlowRows: Readonly<Record<string, Scenario>> = {
   async 'a failure beside slow rows → the error boundaries show it after one request, each reset asks once'(stage) {
     await resetTwice(stage, (node) => h(Suspense, { fallback: 'loading' }, node));
   },
@@ -75,12 +84,15 @@ export const failing: Readonly<Record<string, Scenario>> = {
     await stage.shows(`caught FINAL_FAILED${dots}`);
     await idle();
     same(stage.binding.calls.length, 2);
-    reset(stage);
+    // React shows the error first, and reports it as shown up to half a second later: see `docs/spec/react.md`.
+    await resetUntilAsked(stage, 3);
     (await stage.binding.next()).view(2, 'strong');
     await stage.shows(`2 strong${dots}`);
     same(stage.binding.calls.length, 3);
   },
+};
 
+export const failing: Readonly<Record<string, Scenario>> = {
   async 'a failure, while another component shows it without suspending → one request'(stage) {
     const beside = h(Suspense, { key: 2, fallback: 'wait' }, guarded('one', h(Shown, { stage, operation: A })));
     stage.render([h(Shown, { key: 1, stage, operation: A, suspend: false }), beside]);
@@ -113,10 +125,7 @@ export const failing: Readonly<Record<string, Scenario>> = {
     await stage.shows('caught FINAL_FAILED');
     await idle();
     same(stage.binding.calls.length, 1);
-    await until(() => {
-      reset(stage);
-      return stage.binding.calls.length === 2;
-    });
+    await resetUntilAsked(stage, 2);
     (await stage.binding.next()).view(1, 'strong');
     await stage.shows('1');
   },
