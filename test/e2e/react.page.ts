@@ -1,5 +1,5 @@
 /** What the page of the tests of `correctables/react` runs: all scenarios. */
-import { BUSY_SCENARIOS, runScenario, SCENARIOS } from '../support/react/scenarios.ts';
+import { CONCURRENT_SCENARIOS, EXCLUSIVE_SCENARIOS, runScenario } from '../support/react/scenarios.ts';
 
 export interface ScenarioResult {
   readonly name: string;
@@ -19,17 +19,16 @@ async function run(name: string): Promise<ScenarioResult> {
 /** How many scenarios run at once. All at once, React takes seconds to mount a component on a slow machine. */
 const CONCURRENCY = 12;
 
-/** Runs the busy scenarios one by one, after all others. */
+/** Runs the exclusive scenarios one by one, after all others. */
 export async function runScenarios(): Promise<readonly ScenarioResult[]> {
   const results: ScenarioResult[] = [];
   const runAll = async (names: Iterable<string>): Promise<void> => {
     for (const name of names) results.push(await run(name));
   };
-  const others = Object.keys(SCENARIOS).filter((name) => !BUSY_SCENARIOS.includes(name));
   // All take their next scenario from one iterator.
-  const queue = others.values();
+  const queue = CONCURRENT_SCENARIOS.values();
   await Promise.all(Array.from({ length: CONCURRENCY }, () => runAll(queue)));
-  await runAll(BUSY_SCENARIOS);
+  await runAll(EXCLUSIVE_SCENARIOS);
   return results;
 }
 

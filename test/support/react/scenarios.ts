@@ -14,11 +14,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 };
 
 /**
- * The scenarios that keep a page busy, by name. On one page with these, React
- * may mount a component later than its read waits for that, and the read is
- * sent again.
+ * The scenarios that need the page for themselves, by name. Some keep it busy: React may then mount a component later than its
+ * read waits for that, and the read is sent again. Others render for a server: if React does so in the middle of another
+ * rendering on the page, components get the values of the wrong provider.
  */
-export const BUSY_SCENARIOS: readonly string[] = Object.keys(failingBesideSlowRows);
+export const EXCLUSIVE_SCENARIOS: readonly string[] = Object.keys({ ...failingBesideSlowRows, ...serverRendering });
+
+/** All others. They can run at the same time. */
+export const CONCURRENT_SCENARIOS: readonly string[] = Object.keys(SCENARIOS).filter(
+  (name) => !EXCLUSIVE_SCENARIOS.includes(name),
+);
 
 export async function runScenario(name: string): Promise<void> {
   const stage = openStage();

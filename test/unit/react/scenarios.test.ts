@@ -9,10 +9,13 @@ const warnings: unknown[] = [];
 vi.spyOn(console, 'error').mockImplementation((...texts) => {
   if (!EXPECTED_WARNINGS.test(String(texts[0]))) warnings.push(texts);
 });
-const { SCENARIOS, runScenario } = await import('../../support/react/scenarios.ts');
+const { CONCURRENT_SCENARIOS, EXCLUSIVE_SCENARIOS, runScenario } = await import('../../support/react/scenarios.ts');
 
-// Each has a page of its own. React waits a while before it shows what was suspended.
-test.concurrent.each(Object.keys(SCENARIOS))('%s', async (name) => {
+async function runWithoutWarnings(name: string): Promise<void> {
   await runScenario(name);
   expect(warnings).toEqual([]);
-});
+}
+
+// Each has a page of its own. React waits a while before it shows what was suspended.
+test.concurrent.each(CONCURRENT_SCENARIOS)('%s', runWithoutWarnings);
+test.each(EXCLUSIVE_SCENARIOS)('%s', runWithoutWarnings);
