@@ -61,10 +61,13 @@ export function tally(rounds: readonly Round[], way: WayName): { readonly text: 
   return { text: `${wrong} of ${rounds.length}`, isWrong: wrong > 0 };
 }
 
+/** How long a screen shows one picture, in milliseconds. People see what happens within it as one moment. */
+const FRAME_MS = 1000 / 60;
+
 /** Describes the result of one way, as a part of a sentence. */
 export function describe(measures: Measures): string {
   const { shownMs, enabledMs, correctedMs, isMarked } = measures;
-  const isOneMoment = shownMs !== undefined && enabledMs !== undefined && enabledMs - shownMs < 1;
+  const isOneMoment = shownMs !== undefined && enabledMs !== undefined && enabledMs - shownMs < FRAME_MS;
   const parts = [
     shownMs === undefined
       ? 'showed nothing'
