@@ -25,7 +25,8 @@ export class Play {
   readonly #writer: number;
   readonly #onChange: () => void;
   #people: People | undefined;
-  #newsroom: Client<RedBlueLevels> | undefined;
+  /** Connected from the start, so that a headline reaches Dublin before a read that begins with it. */
+  readonly #newsroom: Client<RedBlueLevels> = connectNewsroom(NEWSROOM);
   #plays = 0;
   step: PlayStep = 'idle';
 
@@ -39,7 +40,6 @@ export class Play {
 
   /** Lets Dublin publish a headline that is not on the front page. */
   async publish(shown: readonly Story[]): Promise<void> {
-    this.#newsroom ??= connectNewsroom(NEWSROOM);
     await this.#newsroom.invoke(news.publish(chooseHeadline(shown)));
   }
 
