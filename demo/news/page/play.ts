@@ -25,7 +25,10 @@ export class Play {
   readonly #writer: number;
   readonly #onChange: () => void;
   #people: People | undefined;
-  /** Connected from the start, so that a headline reaches Dublin before a read that begins with it. */
+  /**
+   * Connected from the start. Otherwise, a read that begins with the first publication could reach Dublin before the
+   * headline does.
+   */
   readonly #newsroom: Client<RedBlueLevels> = connectNewsroom(NEWSROOM);
   #plays = 0;
   step: PlayStep = 'idle';

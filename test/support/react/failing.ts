@@ -84,7 +84,7 @@ export const failingBesideSlowRows: Readonly<Record<string, Scenario>> = {
     await stage.shows(`caught FINAL_FAILED${dots}`);
     await idle();
     same(stage.binding.calls.length, 2);
-    // React shows the error first, and reports it as shown up to half a second later: see `docs/spec/react.md`.
+    // In the first half second, the boundary shows the error again when it is reset: see `docs/spec/react.md`.
     await resetUntilAsked(stage, 3);
     (await stage.binding.next()).view(2, 'strong');
     await stage.shows(`2 strong${dots}`);

@@ -30,7 +30,7 @@ export interface Stage {
   text(): string;
   /** Waits until the page has this text. */
   shows(text: string): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function openStage(): Stage {
@@ -62,11 +62,11 @@ export function openStage(): Stage {
         () => stage.text() === text,
         () => `the page shows "${stage.text()}", not "${text}"`,
       ),
-    close() {
+    async close() {
       root?.unmount();
       element.remove();
       // An update goes on without its component, and would end once the page of the test file is gone.
-      void client.close();
+      await client.close();
     },
   };
   return stage;

@@ -111,8 +111,7 @@ test.concurrent.for(readStateTable('react'))(
     await expectHere.poll(see).toBe(outcome);
     await idle();
     expectHere(see()).toBe(outcome);
-    read.close();
-    await read.client.close();
+    await read.close();
   },
 );
 
@@ -134,5 +133,5 @@ test('a platform without events, as React Native → refreshOn does not keep the
   );
   (await binding.next()).view('new', 'strong');
   await shows('strong');
-  close();
+  await close();
 });

@@ -39,7 +39,7 @@ test('no view arrives → the error boundary gets TIMEOUT, after one request', a
   await pass(500);
   await shows(stage, 'caught TIMEOUT');
   expect(stage.binding.calls.length).toBe(1);
-  stage.close();
+  await stage.close();
 });
 
 test('until: strong, and a store that answers after 40 s → shows it, after one request', async () => {
@@ -54,7 +54,7 @@ test('until: strong, and a store that answers after 40 s → shows it, after one
   call.view(2, 'strong');
   await shows(stage, '2 strong');
   expect(binding.calls.length).toBe(1);
-  stage.close();
+  await stage.close();
 });
 
 test('a transition waits → the old view stays, and one request goes on', async () => {
@@ -77,7 +77,7 @@ test('a transition waits → the old view stays, and one request goes on', async
   b.view('b', 'strong');
   await shows(stage, 'b');
   expect(stage.binding.calls.length).toBe(2);
-  stage.close();
+  await stage.close();
 });
 
 test('components are abandoned while suspended → their requests are canceled within 2 s, others go on', async () => {
@@ -92,5 +92,5 @@ test('components are abandoned while suspended → their requests are canceled w
   stage.binding.calls[19]?.view(1, 'weak');
   await shows(stage, '1 weak…');
   expect(stage.binding.calls.length).toBe(20);
-  stage.close();
+  await stage.close();
 });
