@@ -1,0 +1,4 @@
+/** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
+import type { Column } from '../support/faults.ts';
+
+export const COLUMNS: Readonly<Record<string, Column>> = {};
