@@ -23,7 +23,7 @@ export class PrefixDigest {
    * known.
    */
   #count: number;
-  readonly #from: number;
+  #from: number;
 
   /**
    * @param digest the digest of the first `count` entries. If it is unknown, no
@@ -80,12 +80,15 @@ export class PrefixDigest {
 
   /**
    * The entries that need the digest wait in memory, and take far more there.
+   * A larger ring has room for places that the smaller one had overwritten, so
+   * the first known place rises to the first one that is copied.
    */
   #grow(): void {
     const before = this.#known;
+    this.#from = Math.max(this.#from, this.#count - before.length + 1);
     this.#known = new Int32Array(2 * before.length);
     for (
-      let count = Math.max(0, this.#count - before.length + 1);
+      let count = Math.min(this.#from, this.#count);
       count <= this.#count;
       count += 1
     )
