@@ -18,6 +18,14 @@ export interface DriverQuery {
 export interface DriverResult {
   readonly rows: readonly object[];
   readonly rowCount?: number | null | undefined;
+  readonly fields?:
+    | readonly {
+        readonly name: string;
+        readonly dataTypeID: number;
+        /** `text` or `binary`. */
+        readonly format: string;
+      }[]
+    | undefined;
 }
 
 /** A client that a pool has lent. */
@@ -31,6 +39,8 @@ export interface DriverClient {
   readonly connection?: {
     readonly stream?: { cork?(): void; uncork?(): void } | undefined;
   };
+  /** `I`: no transaction is open. `T`: one is open. `E`: one has failed. */
+  getTransactionStatus?(): string | null | undefined;
   query(query: DriverQuery): Promise<DriverResult>;
   getTypeParser(oid: number, format?: never): (text: never) => unknown;
   release(isBroken?: boolean | Error): void;

@@ -8,6 +8,7 @@ import type {
 import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
+import { parseJsonColumn } from './own-columns.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
 /** @param table the name of the table, quoted */
@@ -24,7 +25,7 @@ export function createKeyValueOperations(
     isIdempotent: false,
     hint: MIGRATIONS_HINT,
   } as const;
-  const select = `select key, value from ${table} where key`;
+  const select = `select key, value::text from ${table} where key`;
   const insert = `insert into ${table} (key, value) values ($1, $2::jsonb) on conflict (key) do update set value = excluded.value`;
   const remove = `delete from ${table} where key = $1`;
   const noValue = (): { value: undefined } => ({ value: undefined });
@@ -37,7 +38,9 @@ export function createKeyValueOperations(
         ...READ,
         name: 'get',
         statement: { text: `${select} = $1`, values: [key] },
-        interpret: ({ rows: [row] }) => ({ value: row?.['value'] }),
+        interpret: ({ rows: [row] }) => ({
+          value: parseJsonColumn(row?.['value']),
+        }),
       };
     },
   };
@@ -50,7 +53,9 @@ export function createKeyValueOperations(
         name: 'getMany',
         statement: { text: `${select} = any($1::text[])`, values: [keys] },
         interpret({ rows }) {
-          const values = new Map(rows.map((row) => [row['key'], row['value']]));
+          const values = new Map(
+            rows.map((row) => [row['key'], parseJsonColumn(row['value'])]),
+          );
           return { value: keys.map((key) => values.get(key)) };
         },
       };

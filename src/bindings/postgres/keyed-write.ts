@@ -4,16 +4,26 @@
  * again finds the result, or is made.
  */
 import { createHash } from 'node:crypto';
-import { CorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   fromJsonValue,
+  toJsonField,
   toJsonValue,
 } from '../../protocol/codec/json-values.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import type { Page } from '../shared/statements/page.ts';
 import { parsePosition, type PostgresPosition } from './position.ts';
-import type { Outcomes, RunBatch, SqlStatement } from './postgres-server.ts';
+import type {
+  LentConnection,
+  Outcomes,
+  ParsePage,
+  SqlPage,
+  SqlStatement,
+} from './postgres-server.ts';
 import { findSqlState, toCorrectableError } from './sql-errors.ts';
 import { MIGRATIONS_HINT, type SqlPlan } from './sql-plan.ts';
 
@@ -24,9 +34,10 @@ const ROLLBACK: SqlStatement = { text: 'rollback', values: [] };
 const UNIQUE_VIOLATION = '23505';
 
 export interface KeyedWrite {
-  readonly operation: Operation;
   readonly plan: SqlPlan;
   readonly key: string;
+  /** The same text for the same operation with equal arguments. */
+  readonly identity: string;
   /** The name of the table of keys, quoted. */
   readonly table: string;
   readonly position: SqlStatement;
@@ -39,33 +50,42 @@ export interface WrittenPage {
 
 /** Makes the write, or returns the result of the same write. */
 export async function writeOnceForKey(
-  run: RunBatch,
+  { run, parse }: LentConnection,
   write: KeyedWrite,
 ): Promise<WrittenPage> {
-  const { plan, key, table } = write;
-  const identity = identify(write.operation);
+  const { plan, key, identity, table } = write;
   // Another transaction with this key is awaited here, until it ends.
   const claim: SqlStatement = {
     text: `insert into ${table} (key, operation) values ($1, $2)`,
     values: [key, identity],
   };
-  const [, claimed, written] = await run([BEGIN, claim, plan.statement]);
+  const isParsed = plan.statement.columns === 'application';
+  const statement: SqlStatement = isParsed
+    ? { ...plan.statement, columns: 'raw' }
+    : plan.statement;
+  const [, claimed, written] = await run([BEGIN, claim, statement]);
   if (written?.status !== 'fulfilled') {
     const reasons = [claimed, written].flatMap(getReason);
     if (claimed?.status === 'rejected' && isTaken(claimed.reason))
-      return await readResult(run, write, identity);
+      return await readResult({ run, parse }, write);
     await run([ROLLBACK]);
     throw toError(plan, reasons[0], true);
   }
 
-  const page = written.value;
+  let page: Page;
+  try {
+    page = isParsed ? parse(written.value) : written.value;
+  } catch (cause) {
+    await run([ROLLBACK]);
+    throw createParserError(plan, cause, 'Nothing was written.');
+  }
   if (plan.isHeldBack?.(page) === true) {
     await run([ROLLBACK]);
     return { page, position: undefined };
   }
   const store: SqlStatement = {
     text: `update ${table} set result = $2 where key = $1`,
-    values: [key, encodePage(page)],
+    values: [key, encodePage(written.value)],
   };
   const outcomes = await run([store, COMMIT, write.position]);
   const [stored, committed, positionRead] = outcomes;
@@ -76,12 +96,11 @@ export async function writeOnceForKey(
 }
 
 async function readResult(
-  run: RunBatch,
-  { plan, key, table, position }: KeyedWrite,
-  identity: string,
+  { run, parse }: LentConnection,
+  { plan, key, identity, table, position }: KeyedWrite,
 ): Promise<WrittenPage> {
   const select: SqlStatement = {
-    text: `select operation, result from ${table} where key = $1`,
+    text: `select operation, result::text from ${table} where key = $1`,
     values: [key],
   };
   const [, found, positionRead] = await run([ROLLBACK, select, position]);
@@ -89,7 +108,7 @@ async function readResult(
   const [row] = found.value.rows;
   if (row?.['operation'] === identity)
     return {
-      page: decodePage(row['result']),
+      page: readStoredPage(plan, row['result'], parse),
       position: readPosition(positionRead),
     };
   const message =
@@ -99,21 +118,59 @@ async function readResult(
   });
 }
 
-/** Returns the same text for the same operation with equal arguments. */
-function identify({ name, args }: Operation): string {
+/**
+ * Returns the same text for the same operation with equal arguments.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for arguments that are no data
+ */
+export function identifyOperation({ name, args }: Operation): string {
   const text =
     toCanonicalString(args, { isLoose: true }) ??
-    JSON.stringify(toJsonValue(args));
+    JSON.stringify(toJsonArgs(args));
   return `${name} ${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-function encodePage({ rows, changedRows }: Page): string {
-  return JSON.stringify(toJsonValue({ rows, changedRows }));
+function toJsonArgs(args: unknown): unknown {
+  try {
+    return toJsonField(args, 'args');
+  } catch (cause) {
+    if (!isCorrectableError(cause)) throw cause;
+    const { message, field } = cause;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { cause, field });
+  }
 }
 
-function decodePage(result: unknown): Page {
-  const { rows, changedRows } = fromJsonValue(result) as Page;
-  return { rows, changedRows, pageState: undefined };
+/**
+ * The columns are kept as PostgreSQL has sent them: a value of the application,
+ * such as an interval or a date without an end, may have no JSON.
+ */
+function encodePage({ rows, changedRows, columnTypes }: SqlPage): string {
+  return JSON.stringify(toJsonValue({ rows, changedRows, columnTypes }));
+}
+
+function readStoredPage(
+  plan: SqlPlan,
+  result: unknown,
+  parse: ParsePage,
+): Page {
+  const stored = fromJsonValue(JSON.parse(result as string)) as SqlPage;
+  const page = { ...stored, pageState: undefined };
+  if (page.columnTypes === undefined) return page;
+  try {
+    return parse(page);
+  } catch (cause) {
+    throw createParserError(plan, cause, 'The write was made.');
+  }
+}
+
+/** Returns the error for columns that a parser of the application refuses. */
+function createParserError(
+  { name }: SqlPlan,
+  cause: unknown,
+  outcome: string,
+): CorrectableError {
+  const message = `${name}: a column of the result cannot be parsed: ${String(cause)}. ${outcome} Check the type parsers of pg.`;
+  return new CorrectableError('FINAL_FAILED', message, { cause });
 }
 
 function readPosition(

@@ -4,9 +4,9 @@ import { loadDriver, type DriverPool, type PostgresDriver } from './driver.ts';
 import {
   PoolServer,
   type CallOptions,
+  type LentConnection,
   type Outcomes,
   type PostgresServer,
-  type RunBatch,
   type SqlStatement,
 } from './postgres-server.ts';
 
@@ -42,7 +42,7 @@ export class OpenedServer implements PostgresServer {
 
   async lend<T>(
     options: CallOptions,
-    body: (run: RunBatch) => Promise<T>,
+    body: (connection: LentConnection) => Promise<T>,
   ): Promise<T> {
     const server = this.#server ?? (await this.#open());
     return await server.lend(options, body);

@@ -51,7 +51,7 @@ from (select) as one left join pg_stat_wal_receiver as receiver on true`;
 export const standardPositions: PostgresPositions = { sql: SQL };
 
 /** Whether the server is a replica, or recovers from a crash. */
-const IN_RECOVERY = 'pg_is_in_recovery() as in_recovery';
+const IN_RECOVERY = 'pg_is_in_recovery()::text as in_recovery';
 
 /** For a primary that does not report its position. */
 export const RECOVERY_SQL: string = `select ${IN_RECOVERY}`;
@@ -60,14 +60,24 @@ export const RECOVERY_SQL: string = `select ${IN_RECOVERY}`;
  * Returns the SELECT of a position for the primary. It also asks whether the
  * server is one: after a failover, an address may lead to a replica.
  */
-export function askWhetherPrimary({ sql }: PostgresPositions): string {
+export function askWhetherPrimary(positions: PostgresPositions): string {
+  return selectPosition(positions, `, ${IN_RECOVERY}`);
+}
+
+/** Returns the SELECT of a position for a replica. */
+export function askPosition(positions: PostgresPositions): string {
+  return selectPosition(positions);
+}
+
+function selectPosition({ sql }: PostgresPositions, more = ''): string {
   const select = sql.replace(/[\s;]+$/, '');
-  return `select p.*, ${IN_RECOVERY} from (${select}\n) as p`;
+  const columns = 'p.system::text, p.timeline::text, p.lsn::text';
+  return `select ${columns}${more} from (${select}\n) as p`;
 }
 
 /** Returns whether the server of a row is certainly no primary. */
 export function isInRecovery(row: Row | undefined): boolean {
-  return row?.['in_recovery'] === true;
+  return row?.['in_recovery'] === 'true';
 }
 
 /**
@@ -81,9 +91,9 @@ export function parsePosition(
   const isKnown =
     !isInRecovery(row) &&
     typeof system === 'string' &&
-    typeof timeline === 'number' &&
+    typeof timeline === 'string' &&
     typeof lsn === 'string';
-  return isKnown ? { system, timeline, lsn } : undefined;
+  return isKnown ? { system, timeline: Number(timeline), lsn } : undefined;
 }
 
 /** Returns whether a state at `have` has every write up to `need`. */

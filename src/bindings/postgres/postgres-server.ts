@@ -8,7 +8,22 @@ import type { DriverClient, DriverPool } from './driver.ts';
 export interface SqlStatement {
   readonly text: string;
   readonly values: readonly unknown[];
+  /**
+   * How columns become values. `text`: as PostgreSQL writes them, for the
+   * binding's own statements, which select nothing else. `application`: by the
+   * parsers of the application, which also other libraries may have set. `raw`:
+   * as they were received, for `ParsePage`. Default: `text`
+   */
+  readonly columns?: 'text' | 'application' | 'raw' | undefined;
 }
+
+/** The rows of one statement, with what the parsers of columns need. */
+export interface SqlPage extends Page {
+  readonly columnTypes?: readonly ColumnType[] | undefined;
+}
+
+/** The name, the type and the format of a column. */
+export type ColumnType = readonly [name: string, oid: number, format: string];
 
 /** The rows of one statement. */
 export interface SqlResult {
@@ -36,7 +51,7 @@ export interface CallOptions {
 }
 
 /** What became of each statement, in their order. */
-export type Outcomes = readonly PromiseSettledResult<Page>[];
+export type Outcomes = readonly PromiseSettledResult<SqlPage>[];
 
 export interface PostgresServer {
   /** Rejects if there is no connection. Then nothing was sent. */
@@ -50,15 +65,24 @@ export interface PostgresServer {
    */
   readonly lend?: <T>(
     options: CallOptions,
-    body: (run: RunBatch) => Promise<T>,
+    body: (connection: LentConnection) => Promise<T>,
   ) => Promise<T>;
   close(): Promise<void>;
+}
+
+/** A connection that `lend` gives to its body. */
+export interface LentConnection {
+  readonly run: RunBatch;
+  readonly parse: ParsePage;
 }
 
 /** Runs statements one after another, in one trip. */
 export type RunBatch = (
   statements: readonly SqlStatement[],
 ) => Promise<Outcomes>;
+
+/** Parses the raw columns of a page, by the parsers of the application. */
+export type ParsePage = (page: SqlPage) => Page;
 
 /** Most reads end by themselves before they are canceled. */
 const CANCEL_DELAY_MS = 100;
@@ -74,6 +98,41 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8]: (text) => BigInt(text),
   [DATE]: (text) => text,
 };
+
+type Parser = (value: never) => unknown;
+
+/** Both formats of a text have the same bytes. */
+const OWN_PARSERS: Readonly<Record<'text' | 'raw', Parser>> = {
+  text: String,
+  raw: (value) => value,
+};
+
+function getApplicationParser(
+  client: DriverClient,
+  oid: number,
+  format?: never,
+): Parser {
+  const parser = PARSERS[oid] as Parser | undefined;
+  return parser ?? client.getTypeParser(oid, format);
+}
+
+function parsePage(
+  client: DriverClient,
+  { rows, changedRows, columnTypes = [] }: SqlPage,
+): Page {
+  const parsers = columnTypes.map(
+    ([name, oid, format]) =>
+      [name, getApplicationParser(client, oid, format as never)] as const,
+  );
+  const parseRow = (row: Row): Row =>
+    Object.fromEntries(
+      parsers.map(([name, parser]) => {
+        const value = row[name];
+        return [name, value === null ? null : parser(value as never)];
+      }),
+    );
+  return { rows: rows.map(parseRow), pageState: undefined, changedRows };
+}
 
 export interface PoolServerOptions {
   readonly name: string;
@@ -102,12 +161,12 @@ export class PoolServer implements PostgresServer {
     statements: readonly SqlStatement[],
     options: CallOptions,
   ): Promise<Outcomes> {
-    return this.lend(options, (runBatch) => runBatch(statements));
+    return this.lend(options, ({ run }) => run(statements));
   }
 
   async lend<T>(
     { signal, markSent }: CallOptions,
-    body: (run: RunBatch) => Promise<T>,
+    body: (connection: LentConnection) => Promise<T>,
   ): Promise<T> {
     const { pool } = this.#options;
     // An idle connection certainly sends them.
@@ -119,13 +178,15 @@ export class PoolServer implements PostgresServer {
         signal === undefined ? undefined : this.#cancelOnAbort(client, signal);
       try {
         if (!isCertain) markSent();
-        return await body((statements) =>
-          Promise.allSettled(
-            sendTogether(client, () =>
-              statements.map((statement) => this.#query(client, statement)),
+        return await body({
+          run: (statements) =>
+            Promise.allSettled(
+              sendTogether(client, () =>
+                statements.map((statement) => this.#query(client, statement)),
+              ),
             ),
-          ),
-        );
+          parse: (page) => parsePage(client, page),
+        });
       } finally {
         await stopCanceling?.();
       }
@@ -157,15 +218,16 @@ export class PoolServer implements PostgresServer {
 
   async #query(
     client: DriverClient,
-    { text, values }: SqlStatement,
-  ): Promise<Page> {
-    const { rows, rowCount } = await client.query({
+    { text, values, columns = 'text' }: SqlStatement,
+  ): Promise<SqlPage> {
+    const { rows, rowCount, fields } = await client.query({
       text,
       values: [...values],
       types: {
         getTypeParser: (oid, format) =>
-          (PARSERS[oid] as ((text: never) => unknown) | undefined) ??
-          client.getTypeParser(oid, format),
+          columns === 'application'
+            ? getApplicationParser(client, oid, format)
+            : OWN_PARSERS[columns],
       },
       ...(this.#options.prepare && { name: createName(text) }),
     });
@@ -173,6 +235,13 @@ export class PoolServer implements PostgresServer {
       rows: rows as readonly Row[],
       pageState: undefined,
       changedRows: rowCount ?? 0,
+      ...(columns === 'raw' && {
+        columnTypes: fields?.map(({ name, dataTypeID, format }): ColumnType => [
+          name,
+          dataTypeID,
+          format,
+        ]),
+      }),
     };
   }
 
@@ -233,6 +302,9 @@ function describeCause(cause: unknown): string {
  * Gives a client back to its pool after `body`. A connection that breaks may
  * report several errors, also later. Without a listener, they would end the
  * process.
+ *
+ * A connection with an open transaction is closed, which rolls that back.
+ * Otherwise the writes of others would become part of it, and be lost with it.
  */
 async function useClient<T>(
   client: DriverClient,
@@ -245,8 +317,14 @@ async function useClient<T>(
     return await body();
   } finally {
     if (!isBroken) client.removeListener('error', onError);
-    client.release(isBroken);
+    client.release(isBroken || isInTransaction(client));
   }
+}
+
+/** Returns whether a transaction is certainly open, or has failed. */
+function isInTransaction(client: DriverClient): boolean {
+  const status = client.getTransactionStatus?.();
+  return status === 'T' || status === 'E';
 }
 
 /** Lets the statements travel in one packet: most of the work is to send one. */

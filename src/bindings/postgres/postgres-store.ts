@@ -23,6 +23,7 @@ import { createKeyValueOperations } from './key-value.ts';
 import { getTableNames } from './table-names.ts';
 import type { ResolvedOptions } from './options.ts';
 import {
+  askPosition,
   askWhetherPrimary,
   isInRecovery,
   parsePosition,
@@ -36,7 +37,11 @@ import type {
   PostgresServer,
   SqlStatement,
 } from './postgres-server.ts';
-import { writeOnceForKey, type WrittenPage } from './keyed-write.ts';
+import {
+  identifyOperation,
+  writeOnceForKey,
+  type WrittenPage,
+} from './keyed-write.ts';
 import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
@@ -85,7 +90,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       this.#runAlone(statement),
     );
     this.#primaryPosition = { text: askWhetherPrimary(positions), values: [] };
-    this.#replicaPosition = { text: positions.sql, values: [] };
+    this.#replicaPosition = { text: askPosition(positions), values: [] };
   }
 
   supports(operation: Operation): boolean {
@@ -270,13 +275,15 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   ): Promise<WrittenPage> {
     const primary = this.#servers.get('primary') as PostgresServer;
     const write = {
-      operation,
       plan,
       key,
+      identity: identifyOperation(operation),
       table: this.#keysTable,
       position: this.#primaryPosition,
     };
-    return primary.lend!({ markSent }, (run) => writeOnceForKey(run, write));
+    return primary.lend!({ markSent }, (connection) =>
+      writeOnceForKey(connection, write),
+    );
   }
 
   /** The position is read after the commit: it covers that. */

@@ -16,6 +16,7 @@ import type {
   Throttle,
 } from '../../correctable/throttle/concurrent-writes.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
+import { parseJsonColumn } from './own-columns.ts';
 import type { SqlStatement } from './postgres-server.ts';
 
 const EXPIRY_S = 60;
@@ -66,7 +67,7 @@ export class QueueConsumers {
   #registering: Promise<void> | undefined;
 
   constructor({ table, throttle, run }: QueueConsumersOptions) {
-    const all = `(select json_agg(c) from ${table} c) as consumers`;
+    const all = `(select json_agg(c) from ${table} c)::text as consumers`;
     this.columns = `${toMilliseconds('clock_timestamp()')} as taken_at, ${all}`;
     const shown =
       'case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else clock_timestamp() end';
@@ -119,9 +120,9 @@ returning ${all}`,
 
   /** @param row what the dequeue has returned, if it has taken an item */
   end(pending: PendingCommit, row: Row | undefined): void {
-    const takenAtMs = row?.['taken_at'];
+    const takenAtMs = parseNumber(row?.['taken_at']);
     // The result of an idempotency key may be an old one.
-    const isNew = typeof takenAtMs === 'number' && takenAtMs > this.#newestAtMs;
+    const isNew = takenAtMs > this.#newestAtMs;
     if (!isNew) return this.#latency.discard(pending);
     this.#latency.end(pending, performance.now());
     this.#tripsMs.push(takenAtMs - pending.startedAtMs);
@@ -143,9 +144,8 @@ returning ${all}`,
     const throttles = [...new Map(others).values()];
     if (throttles.length === 0) return { commitLatencyMs: 0, throttles };
     const latencyMs = this.#latency.estimateMs(performance.now());
-    const shownAtMs = shown?.['shown_at'];
-    if (latencyMs === undefined || typeof shownAtMs !== 'number')
-      return undefined;
+    const shownAtMs = parseNumber(shown?.['shown_at']);
+    if (latencyMs === undefined || Number.isNaN(shownAtMs)) return undefined;
     const unseenMs = startedAtMs + Math.max(...this.#tripsMs) - shownAtMs;
     return {
       commitLatencyMs: Math.max(latencyMs, unseenMs + latencyMs / 3),
@@ -154,7 +154,8 @@ returning ${all}`,
   }
 
   #parseOthers(row: Row | undefined): readonly Consumer[] {
-    const consumers = (row?.['consumers'] ?? []) as readonly ConsumerRow[];
+    const consumers = (parseJsonColumn(row?.['consumers']) ??
+      []) as readonly ConsumerRow[];
     return consumers.flatMap((item): Consumer[] => {
       if (item.id === this.#id) return [];
       const { max_in_flight, min_slot_interval_ms } = item;
@@ -179,6 +180,11 @@ interface ConsumerRow {
   readonly min_slot_interval_ms: number;
 }
 
+/** Returns `NaN` for a time that is unknown. */
+function parseNumber(text: unknown): number {
+  return typeof text === 'string' ? Number(text) : NaN;
+}
+
 function toMilliseconds(time: string): string {
-  return `(extract(epoch from ${time}) * 1000)::float8`;
+  return `(extract(epoch from ${time}) * 1000)::float8::text`;
 }

@@ -18,6 +18,7 @@ import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import { ThrottleGate } from '../shared/throttle-gate.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
+import { parseJsonColumn } from './own-columns.ts';
 import type { PostgresPosition } from './position.ts';
 import type { QueueConsumers } from './queue-consumers.ts';
 import {
@@ -58,13 +59,13 @@ export function createQueueOperations({
   const own = new OwnDequeues(reached, createGate);
   // Count only the items behind the taken one: others are taking those before.
   const countBehind = (id: string, condition = ''): string =>
-    `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id}${condition} limit ${MAX_REMAINING}) as behind)::int`;
+    `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id}${condition} limit ${MAX_REMAINING}) as behind)`;
   const insert = `insert into ${table} (queue, item) values ($1, $2::jsonb)`;
   const first = (condition?: string): string =>
-    `select id, item, ${countBehind('head.id', condition)} as remaining from ${table} as head where queue = $1`;
-  const peek = `${first()} order by id limit 1`;
+    `select id::text, item::text, ${countBehind('head.id', condition)}::text as remaining from ${table} as head where queue = $1`;
+  const peek = `${first()} order by head.id limit 1`;
   const notTaken = ' and id <> all($2::bigint[])';
-  const guess = `${first(notTaken)}${notTaken} order by id offset $3 limit 1`;
+  const guess = `${first(notTaken)}${notTaken} order by head.id offset $3 limit 1`;
   const take = `with present as (
     select count(*) as items from (select from ${table} where queue = $1 limit $2::int + 1) as first_items
   ), head as (
@@ -73,8 +74,8 @@ export function createQueueOperations({
   ), taken as (
     delete from ${table} as q using head where q.queue = $1 and q.id = head.id returning q.id, q.item
   )
-  select taken.id, taken.item, ${countBehind('taken.id')} as remaining, ${consumers.columns},
-    taken.id is null and items between 1 and $2::int as held_back
+  select taken.id::text, taken.item::text, ${countBehind('taken.id')}::text as remaining, ${consumers.columns},
+    (taken.id is null and items between 1 and $2::int)::text as held_back
   from present left join taken on true`;
 
   /** Makes this process known to the others before its turn begins. */
@@ -121,7 +122,7 @@ export function createQueueOperations({
     access: 'write',
     isIdempotent: false,
     statement: { text: take, values: [getQueue(operation), leave] },
-    isHeldBack: ({ rows: [row] }) => row?.['held_back'] === true,
+    isHeldBack: ({ rows: [row] }) => row?.['held_back'] === 'true',
     interpret: (page) => toItem(page, 0),
   });
   const dequeueOperation: SqlOperation = {
@@ -185,7 +186,7 @@ function toItem(page: Page, more: number): StatementResult {
   const row = getTakenRow(page);
   if (row === undefined) return { value: null, meta: { remaining: 0 } };
   const remaining = Number(row['remaining']) + more;
-  return { value: { item: row['item'] }, meta: { remaining } };
+  return { value: { item: parseJsonColumn(row['item']) }, meta: { remaining } };
 }
 
 function getQueue({ args }: Operation): string {
@@ -287,7 +288,7 @@ class OwnDequeues {
     const state = this.#getQueue(queue);
     const row = getTakenRow(written?.page);
     if (row !== undefined) {
-      const item = { id: String(row['id']), position: written?.position };
+      const item = { id: row['id'] as string, position: written?.position };
       state.taken = [...state.taken, item].slice(-MAX_TAKEN);
     }
     state.inFlight.delete(ended);

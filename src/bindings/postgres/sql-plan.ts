@@ -78,7 +78,11 @@ export function createStatementOperation(
       name,
       access,
       isIdempotent,
-      statement: { text, values: statement.bind(args).params },
+      statement: {
+        text,
+        values: statement.bind(args).params,
+        columns: 'application',
+      },
       interpret: (page) => interpretRows(statement, page),
     }),
   };

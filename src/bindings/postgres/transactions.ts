@@ -17,6 +17,7 @@ import type { CommitResult, VersionedValue } from '../../operations/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
+import { parseJsonColumn } from './own-columns.ts';
 import type { TableNames } from './table-names.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
@@ -72,13 +73,13 @@ export function createTransactionOperations({
   values,
   commit,
 }: Tables): readonly (readonly [string, SqlOperation])[] {
-  const read = `select ${VERSION} as version, case when ${VERSION} is distinct from r.known then v.value end as value
+  const read = `select ${VERSION} as version, case when ${VERSION} is distinct from r.known then v.value::text end as value
     from unnest($1::text[], $2::text[]) with ordinality as r (key, known, at)
     left join ${values} as v on v.key = r.key order by r.at`;
-  const check = `select coalesce(array_agg(r.key order by r.at), '{}') as changed
+  const check = `select coalesce(json_agg(r.key order by r.at), '[]')::text as changed
     from unnest($1::text[], $2::text[]) with ordinality as r (key, version, at)
     left join ${values} as v on v.key = r.key where ${VERSION} <> r.version`;
-  const write = `select ${commit}($1, $2, $3, $4) as changed`;
+  const write = `select array_to_json(${commit}($1, $2, $3, $4))::text as changed`;
 
   const readVersionsOperation: SqlOperation = {
     access: 'read',
@@ -97,7 +98,10 @@ export function createTransactionOperations({
         interpret: ({ rows }) => ({
           value: rows.map(({ version, value }, at): VersionedValue => {
             const isLeftOut = version === ABSENT || version === versions[at];
-            return { version: version as string, ...(!isLeftOut && { value }) };
+            return {
+              version: version as string,
+              ...(!isLeftOut && { value: parseJsonColumn(value) }),
+            };
           }),
         }),
       };
@@ -160,6 +164,6 @@ function toText(version: string | number | null | undefined): string | null {
 }
 
 function toResult({ rows: [row] }: Page): { value: CommitResult } {
-  const changed = row?.['changed'] as readonly string[];
+  const changed = parseJsonColumn(row?.['changed']) as readonly string[];
   return { value: { committed: changed.length === 0, changed } };
 }

@@ -15,11 +15,11 @@ function createPrimary(items: string[]) {
     const item = length > leave ? items.shift() : undefined;
     const held_back = item === undefined && length > 0;
     return {
-      id: item === undefined ? null : length,
-      item: item ?? null,
-      remaining: items.length,
-      taken_at: 1,
-      held_back,
+      id: item === undefined ? null : String(length),
+      item: item === undefined ? null : JSON.stringify(item),
+      remaining: String(items.length),
+      taken_at: '1',
+      held_back: String(held_back),
     };
   };
   const run = async (statements: readonly { text: string; values: readonly unknown[] }[]) => {

@@ -53,6 +53,30 @@ test('a connection that breaks reports several errors, which end nothing but its
   client.emit('error', new Error('read ECONNRESET')); // later
 });
 
+test('a connection with an open transaction is closed, and not given back', async () => {
+  for (const status of ['T', 'E', 'I']) {
+    const { client, server, call } = open();
+    Object.assign(client, { getTransactionStatus: () => status });
+    await server.lend(call, async ({ run }) => void (await run([SELECT])));
+    const failing = server.lend(call, () => Promise.reject(new Error('no JSON')));
+    await expect(failing).rejects.toThrow('no JSON');
+    expect(client.released).toEqual(Array(2).fill(status !== 'I'));
+  }
+});
+
+test('only columns of the application pass its parsers of types', async () => {
+  const { client, server, call } = open();
+  const parsers: unknown[] = [];
+  client.getTypeParser = () => () => 'parsed';
+  client.answer = async ({ types }) => {
+    parsers.push(types?.getTypeParser(25)('text' as never));
+    return { rows: [] };
+  };
+  const statements = ([undefined, 'raw', 'application'] as const).map((columns) => ({ ...SELECT, columns }));
+  await server.run(statements, call);
+  expect(parsers).toEqual(['text', 'text', 'parsed']);
+});
+
 test('a connection that works is given back as it was', async () => {
   const { client, server, call } = open();
   const outcomes = await server.run([SELECT, SELECT], call);

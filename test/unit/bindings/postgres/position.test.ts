@@ -32,7 +32,7 @@ test('the header of the next page does not count', () => {
 test('a row without the timeline is no position', () => {
   expect(parsePosition({ system: '7', timeline: null, lsn: '0/1' })).toBeUndefined();
   expect(parsePosition(undefined)).toBeUndefined();
-  expect(parsePosition(at('0/1'))).toEqual(at('0/1'));
+  expect(parsePosition({ ...at('0/1'), timeline: '1' })).toEqual(at('0/1'));
 });
 
 const codeOf = (access: 'read' | 'write', code: string | undefined, isReplica = false): string => {

@@ -19,20 +19,24 @@ afterEach(() => {
 });
 
 function open(consumers: readonly object[] = [OTHER]) {
-  const run = vi.fn(async () => ({ rows: [{ consumers }], pageState: undefined, changedRows: 1 }));
+  const run = vi.fn(async () => ({
+    rows: [{ consumers: JSON.stringify(consumers) }],
+    pageState: undefined,
+    changedRows: 1,
+  }));
   const queues = new QueueConsumers({ table: 'consumers', throttle: THROTTLE, run });
   /** A dequeue that takes a round trip. */
   const take = (row: Row = {}): void => {
     const pending = queues.begin();
-    const taken_at = nowMs + TRIP_MS + AHEAD_MS;
+    const taken_at = String(nowMs + TRIP_MS + AHEAD_MS);
     nowMs += 2 * TRIP_MS;
-    queues.end(pending, { taken_at, consumers, ...row });
+    queues.end(pending, { taken_at, consumers: JSON.stringify(consumers), ...row });
   };
   /** A view that begins now, of a replica that shows what the primary had so long ago. */
   const see = (lagMs: number, shown: readonly object[] = consumers) =>
     queues.getConcurrentWriters({
       startedAtMs: nowMs,
-      shown: { shown_at: nowMs + AHEAD_MS - lagMs, consumers: shown },
+      shown: { shown_at: String(nowMs + AHEAD_MS - lagMs), consumers: JSON.stringify(shown) },
     });
   return { queues, run, take, see };
 }
@@ -69,7 +73,7 @@ test('processes are counted that the replica shows, and that the primary has sho
 test('a replica that has replayed nothing says nothing of the time', () => {
   const { queues, take } = open();
   take();
-  const shown = { shown_at: null, consumers: [OTHER] };
+  const shown = { shown_at: null, consumers: JSON.stringify([OTHER]) };
   expect(queues.getConcurrentWriters({ startedAtMs: nowMs, shown })).toBeUndefined();
 });
 
@@ -77,7 +81,7 @@ test('the result of an idempotency key may be an old one, which says nothing', (
   const { take, see } = open();
   take();
   const before = see(TRIP_MS);
-  take({ taken_at: AHEAD_MS, consumers: [] });
+  take({ taken_at: String(AHEAD_MS), consumers: '[]' });
   expect(see(TRIP_MS)?.throttles).toEqual(before?.throttles);
 });
 
