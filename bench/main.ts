@@ -20,6 +20,7 @@ import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
 import { redNearUsers } from './partitions/bench.ts';
+import { pace } from './pace/bench.ts';
 import { postgresLatency } from './postgres/latency.ts';
 import { postgresSessions } from './postgres/sessions.ts';
 import { react } from './react/bench.ts';
@@ -38,6 +39,7 @@ import { zookeeperBandwidth } from './zookeeper/bandwidth.ts';
 import { zookeeperLatency } from './zookeeper/latency.ts';
 
 const benches: readonly Bench[] = [
+  pace,
   core,
   tickets,
   rights,

@@ -1,13 +1,18 @@
-/** Compares the cost of a Correctable with that of a Promise and of RxJS, using the published build. */
+/**
+ * Compares the cost of a Correctable with that of a Promise and of RxJS, using the published build. `--beside DIR` measures
+ * the Correctables of another checkout in the same rounds.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import { checkCheckout, describeCheckout, findScript } from '../harness/checkouts.ts';
 import { limitTime, estimate, isUndecided, reported, type GoalResult, type Goals } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { interleave, type Contender } from '../harness/interleave.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import type * as Contenders from './contenders.ts';
 import {
   awaited,
   callbacks,
@@ -51,6 +56,7 @@ const PENDING = ['callbacks', 'awaited'] as const;
 export const core: Bench = {
   name: 'core',
   about: 'a Correctable beside a Promise and RxJS: time and memory per operation',
+  takes: ['beside'],
   run,
 };
 
@@ -89,9 +95,23 @@ export function contendersOf(operations: number): readonly Contender[] {
   ];
 }
 
-async function run({ quick, progress }: Settings): Promise<Outcome> {
+/** Returns the ways of another checkout that are compared. */
+async function contendersIn(checkout: string, operations: number): Promise<readonly Contender[]> {
+  const other = (await import(findScript('bench/core/contenders.ts', checkout).href)) as typeof Contenders;
+  const strings = other.valuesOf('string');
+  return [
+    { name: 'other callbacks', measure: () => other.drive(other.callbacks(), strings, operations) },
+    { name: 'other awaited', measure: () => other.drive(other.awaited(), strings, operations) },
+    { name: 'other invoke', measure: () => other.invokeMemory('string', operations) },
+  ];
+}
+
+async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
+  if (beside !== undefined) checkCheckout(beside);
   setFlagsFromString(EVEN_FLAGS);
-  const contenders = contendersOf(quick ? 40_000 : 200_000);
+  const operations = quick ? 40_000 : 200_000;
+  const others = beside === undefined ? [] : await contendersIn(beside, operations);
+  const contenders = [...contendersOf(operations), ...others];
   const rounds = quick ? 5 : 11;
   const samples = await interleave(contenders, {
     rounds,
@@ -122,7 +142,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     rounds: samples.get('promise')?.length ?? 0,
     rows,
     bars: [...computeGoalResults(samples), ...pendingBars(bytes)],
-    versions: versionsOf('rxjs'),
+    versions: { ...versionsOf('rxjs'), ...describeCheckout(beside) },
     flags: [EVEN_FLAGS],
     samples: { nsPerOp: Object.fromEntries(samples) },
   };
@@ -130,8 +150,21 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 
 /** Computes the goals of all measured contenders. */
 export function computeGoalResults(samples: Samples): GoalResult[] {
-  const names = [...samples.keys()].filter((name) => name !== 'promise');
-  return [...names.map((name) => barOf(name, ratiosOf(samples, name))), ...rxjsBarsOf(samples)];
+  const names = [...samples.keys()].filter((name) => name !== 'promise' && !name.startsWith('other '));
+  return [
+    ...names.map((name) => barOf(name, ratiosOf(samples, name))),
+    ...rxjsBarsOf(samples),
+    ...otherBarsOf(samples),
+  ];
+}
+
+/** Compares with the same way of another checkout, if it was measured. */
+function otherBarsOf(samples: Samples): GoalResult[] {
+  return [...samples].flatMap(([name, times]) => {
+    const other = samples.get(`other ${name}`);
+    if (other === undefined) return [];
+    return [reported(`${name}-vs-other`, estimate(pairedRatios(times, other), LOOKS))];
+  });
 }
 
 /** Compares with the cheapest RxJS variant of each round, if it was measured. */

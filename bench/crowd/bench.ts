@@ -3,15 +3,14 @@
  * `ws` echo of the same bytes, and the simple server of `bench/load/baseline-server.ts`. The measure is the server's
  * processor time for one operation. `--beside DIR` measures a site of another checkout in the same rounds.
  */
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { UsageError } from '../../engines/usage-error.ts';
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { checkCheckout, describeCheckout, findScript } from '../harness/checkouts.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import type { Target } from '../load/messages.ts';
-import { contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
+import { checkoutOf, contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
 import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
 import { computeGoalResults, OPERATIONS, type Name, type Operation } from './goals.ts';
@@ -38,6 +37,7 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
   if (!Number.isSafeInteger(connections) || connections < 1) {
     throw new UsageError(`--connections must be an integer from 1, got ${String(connections)}.`);
   }
+  if (beside !== undefined) checkCheckout(beside);
   const extent = quick ? QUICK : FULL;
   const durationMs = quick ? 300 : 400;
   const other = (name: 'site' | 'site, durable'): Target => ({ ...OWN[name], checkout: beside });
@@ -69,19 +69,16 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
     ),
     bars: computeGoalResults(samples),
     samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
-    versions: versionsOf('ws', 'msgpackr'),
+    versions: { ...versionsOf('ws', 'msgpackr'), ...describeCheckout(beside) },
     flags: serverFlags(),
   };
 }
 
-async function startCrowd(target: Target, connections: number): Promise<Contestant> {
-  const script = target.kind === 'redblue' && target.checkout !== undefined ? serverIn(target.checkout) : undefined;
-  const server = await startServer(target, script);
-  const client = startChild(new URL('client.ts', import.meta.url), [target.kind, server.url, String(connections)]);
+/** Starts a server, and one client process with all connections. */
+export async function startCrowd(target: Target, connections: number): Promise<Contestant> {
+  const server = await startServer(target);
+  const script = findScript('bench/crowd/client.ts', checkoutOf(target));
+  const client = startChild(script, [target.kind, server.url, String(connections)]);
   await answer(client);
   return contestantOf(server, [{ ask: (order) => ask(client, order), ended: () => ended(client) }]);
-}
-
-function serverIn(checkout: string): URL {
-  return pathToFileURL(resolve(checkout, 'bench/load/server.ts'));
 }

@@ -10,7 +10,7 @@ export type Target =
       readonly durable: boolean;
       /** Whether each site is a separate process. */
       readonly isCluster?: true;
-      /** Another checkout of this repository whose server is started. Default: this one. */
+      /** Another checkout of this repository whose processes are started. Default: this one. */
       readonly checkout?: string | undefined;
     }
   /**

@@ -1,4 +1,5 @@
 /** Starts a server and client processes for one contender and talks to them. */
+import { findScript } from '../harness/checkouts.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
@@ -56,7 +57,7 @@ export async function startContestant(target: Target, maxClients = 1): Promise<C
   const clientFlags = removeLiterals(process.env['BENCH_CLIENT_FLAGS'] ?? '');
   const clients: LoadClient[] = [];
   for (let n = 0; n < maxClients; n += 1) {
-    const client = startChild(new URL('client.ts', import.meta.url), [server.url], clientFlags);
+    const client = startChild(findScript('bench/load/client.ts', checkoutOf(target)), [server.url], clientFlags);
     clients.push({ ask: (order) => ask(client, order), ended: () => ended(client) });
     await answer(client);
   }
@@ -104,16 +105,17 @@ export function measuredOf(
   };
 }
 
-/**
- * Starts a server of this benchmark. @param script the script of another checkout. Default: the one beside this file
- */
-export async function startServer(
-  target: Target,
-  script: URL = new URL('server.ts', import.meta.url),
-): Promise<RunningServer> {
+/** Starts a server of this benchmark. */
+export async function startServer(target: Target): Promise<RunningServer> {
+  const script = findScript('bench/load/server.ts', checkoutOf(target));
   const child = startChild(script, [JSON.stringify(target)], serverFlags());
   const { url } = await answer<{ url: string }>(child);
   return { url, pid: child.pid as number, stop: () => ended(child) };
+}
+
+/** Returns the other checkout whose processes are measured. */
+export function checkoutOf(target: Target): string | undefined {
+  return target.kind === 'redblue' ? target.checkout : undefined;
 }
 
 /** The memory flags that `correctables serve` sets for its worker thread (docs/operate/run-a-server.md, "Memory"). */

@@ -2,7 +2,14 @@
 import { atLeast, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
 
-export type Name = 'one site' | 'the same parts' | "a day's work" | 'one site, durable' | "a day's work, durable";
+/** `other site` is one of another checkout, if one was named. */
+export type Name =
+  | 'one site'
+  | 'the same parts'
+  | "a day's work"
+  | 'one site, durable'
+  | "a day's work, durable"
+  | 'other site';
 
 /** The workloads. Only the first has goals. The others show the causes of the cost. */
 export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw'] as const;
@@ -42,6 +49,14 @@ export function computeGoalResults(samples: ReadonlyMap<Workload, Samples<Name>>
     return [
       isAimed ? atLeast(name, parts, { floor: FLOOR, aim: AIM }) : reported(name, parts),
       reported(named('server-time-vs-the-same-parts'), time),
+      ...(of.has('other site')
+        ? [
+            reported(
+              named('server-time-vs-other'),
+              figureRatioOf(of, { of: 'one site', to: 'other site' }, 'serverUsPerOp'),
+            ),
+          ]
+        : []),
       day,
       ...(of.has('one site, durable') ? [durable()] : []),
     ];

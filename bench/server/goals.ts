@@ -39,5 +39,16 @@ export function computeGoalResults(
     reported('red-rate-durable', rate('durable'), 'operations/s'),
     reported('cpu-per-blue-us', figureOf(set(NAMED).get('ephemeral') ?? [], 'serverUsPerOp'), 'us'),
     reported('three-sites-vs-one', ratioOf(set(NAMED), 'three sites', 'ephemeral')),
+    ...(['ephemeral', 'durable'] as const).flatMap((site) => [
+      ...besideOther(`blue-${site}`, set(NAMED), site),
+      ...besideOther(`red-${site}`, red, site),
+    ]),
   ];
+}
+
+/** Compares the processor time of a site with that of the same site of another checkout, if one was measured. */
+function besideOther(name: string, samples: Samples<Name>, of: 'ephemeral' | 'durable'): GoalResult[] {
+  const to: Name = `other ${of}`;
+  if (!samples.has(to)) return [];
+  return [reported(`${name}-server-time-vs-other`, figureRatioOf(samples, { of, to }, 'serverUsPerOp'))];
 }

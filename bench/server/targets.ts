@@ -8,7 +8,17 @@ export const TARGETS = {
   durable: { kind: 'redblue', sites: 1, durable: true },
   'AOF always': { kind: 'redis', durable: true },
 } as const satisfies Record<string, Target>;
-export type Name = keyof typeof TARGETS;
+/** `other …` is a site of another checkout, if one was named. */
+export type Name = keyof typeof TARGETS | 'other ephemeral' | 'other durable';
+
+/** Sites of another checkout, at one window of blue updates and at red ones. */
+export function targetsIn(checkout: string | undefined): Readonly<Partial<Record<Name, Target>>> {
+  if (checkout === undefined) return {};
+  return {
+    'other ephemeral': { ...TARGETS.ephemeral, checkout },
+    'other durable': { ...TARGETS.durable, checkout },
+  };
+}
 
 export const WINDOWS = [1, 64, 1024] as const;
 export type Window = (typeof WINDOWS)[number];

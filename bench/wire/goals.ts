@@ -2,10 +2,12 @@
 import { limitTime, estimate, isUndecided, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
-import type { Mode } from './messages.ts';
+import type { Mode, Name } from './messages.ts';
 import type { Measured } from './processes.ts';
 
 export const MODES: readonly Mode[] = ['gateway', 'gateway-views', 'echo-equal', 'echo-equal-views'];
+/** The modes that are also measured of another checkout, if one is named. */
+export const OTHERS = ['gateway', 'gateway-views'] as const satisfies readonly Mode[];
 export const WINDOWS = [1, 64, 1024] as const;
 /** The window of the aims. */
 export const AIMED = 64;
@@ -19,7 +21,7 @@ const BYTES_OFF_MAX = 0.05;
 const VALIDATION_SHARE_MAX = 0.05;
 
 /** The samples by contender, one for each round. */
-export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
+export type Samples = ReadonlyMap<Name, readonly Measured[]>;
 
 /** The pairs of systems that are compared, by the requested views. */
 export const PAIRS = [
@@ -53,6 +55,7 @@ export function computeGoalResults(
         reported(`client-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'clientUsPerOp')),
       ]),
     ),
+    ...OTHERS.flatMap((mode) => besideOther(at(AIMED), mode)),
     ...(validationShare === null
       ? []
       : [limitTime('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction')]),
@@ -70,12 +73,21 @@ function timeBarsOf(samples: Samples): GoalResult[] {
   );
 }
 
+/** Compares with the gateway and the client of another checkout, if they were measured. */
+function besideOther(samples: Samples, of: 'gateway' | 'gateway-views'): GoalResult[] {
+  const to: Name = `other ${of}`;
+  if (!samples.has(to)) return [];
+  return (['serverUsPerOp', 'clientUsPerOp'] as const).map((figure) =>
+    reported(`${of}-${figure === 'serverUsPerOp' ? 'server' : 'client'}-time-vs-other`, ratio(samples, of, to, figure)),
+  );
+}
+
 /**
  * Returns how much the bytes of an operation differ from those of the gateway: the larger difference of both
  * directions, by medians.
  */
-function bytesOff(samples: Samples, of: Mode, to: Mode): number {
-  const middle = (mode: Mode, figure: keyof Measured): number =>
+function bytesOff(samples: Samples, of: Name, to: Name): number {
+  const middle = (mode: Name, figure: keyof Measured): number =>
     median((samples.get(mode) ?? []).map((item) => item[figure]));
   const off = (['bytesSentPerOp', 'bytesReceivedPerOp'] as const).map((figure) =>
     Math.abs(middle(to, figure) / middle(of, figure) - 1),
@@ -83,11 +95,11 @@ function bytesOff(samples: Samples, of: Mode, to: Mode): number {
   return rounded(Math.max(...off));
 }
 
-function ratio(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): Estimate {
+function ratio(samples: Samples, of: Name, to: Name, figure: keyof Measured): Estimate {
   return estimate(ratios(samples, of, to, figure), LOOKS);
 }
 
-function ratios(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): number[] {
-  const values = (mode: Mode): number[] => (samples.get(mode) ?? []).map((item) => item[figure]);
+function ratios(samples: Samples, of: Name, to: Name, figure: keyof Measured): number[] {
+  const values = (mode: Name): number[] => (samples.get(mode) ?? []).map((item) => item[figure]);
   return pairedRatios(values(of), values(to));
 }

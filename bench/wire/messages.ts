@@ -6,6 +6,9 @@
  */
 export type Mode = 'gateway' | 'gateway-views' | 'echo-equal' | 'echo-equal-views';
 
+/** A contender: its mode, of this checkout or of another one. */
+export type Name = Mode | 'other gateway' | 'other gateway-views';
+
 /** The size of an operation on the wire, in bytes of frames without their headers. */
 export interface BytesPerOp {
   readonly sent: number;

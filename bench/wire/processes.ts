@@ -1,4 +1,5 @@
 /** Starts a server and a client process for one contender and talks to them. */
+import { findScript } from '../harness/checkouts.ts';
 import { answer, ask, startChild } from '../harness/children.ts';
 import { checkViews } from '../harness/preconditions.ts';
 import type { BytesPerOp, ClientReport, Mode, ProfileReport, ViewsReport } from './messages.ts';
@@ -23,11 +24,11 @@ export interface Measured {
   readonly bytesReceivedPerOp: number;
 }
 
-/** Starts the two processes. */
-export async function startPair(mode: Mode): Promise<Pair> {
-  const server = startChild(new URL('server.ts', import.meta.url), [mode]);
+/** Starts the two processes. @param checkout a directory. Default: this checkout */
+export async function startPair(mode: Mode, checkout?: string): Promise<Pair> {
+  const server = startChild(findScript('bench/wire/server.ts', checkout), [mode]);
   const { url } = await answer<{ url: string }>(server);
-  const client = startChild(new URL('client.ts', import.meta.url), [mode, url]);
+  const client = startChild(findScript('bench/wire/client.ts', checkout), [mode, url]);
   await answer(client);
   return {
     async run(window, durationMs, bytes) {

@@ -1,19 +1,19 @@
 /** Measures all contenders with one number of operations in flight. */
 import { interleave } from '../harness/interleave.ts';
-import { AIMED, isDecided, MODES, PAIRS, type Samples } from './goals.ts';
-import type { BytesPerOp, Mode } from './messages.ts';
+import { AIMED, isDecided, PAIRS, type Samples } from './goals.ts';
+import type { BytesPerOp, Name } from './messages.ts';
 import type { Measured, Pair } from './processes.ts';
 
 /** Returns the samples of all contenders. Each echo sends as many bytes as its gateway has just used. */
 export async function measureWindow(
-  pairs: ReadonlyMap<Mode, Pair>,
+  pairs: ReadonlyMap<Name, Pair>,
   window: number,
   { durationMs, ...order }: Order,
 ): Promise<Samples> {
   const warmUps = 2;
-  const carried = new Map<Mode, BytesPerOp>();
+  const carried = new Map<Name, BytesPerOp>();
   for (const { of, to } of PAIRS) carried.set(to, await bytesOf(pairs.get(of) as Pair, window, durationMs));
-  const measured = new Map<Mode, Measured[]>(MODES.map((mode) => [mode, []]));
+  const measured = new Map<Name, Measured[]>([...pairs.keys()].map((name) => [name, []]));
   const contenders = [...pairs].map(([mode, pair]) => ({
     name: mode,
     async measure() {
@@ -39,6 +39,6 @@ async function bytesOf(pair: Pair, window: number, durationMs: number): Promise<
   return { sent: bytesSentPerOp, received: bytesReceivedPerOp };
 }
 
-function withoutFirst(measured: ReadonlyMap<Mode, Measured[]>, warmUps: number): Samples {
-  return new Map([...measured].map(([mode, list]) => [mode, list.slice(warmUps)]));
+function withoutFirst(measured: ReadonlyMap<Name, Measured[]>, warmUps: number): Samples {
+  return new Map([...measured].map(([name, list]) => [name, list.slice(warmUps)]));
 }
