@@ -70,43 +70,6 @@ export class StoreCall extends LevelCall implements ReplicaCall {
   }
 }
 
-/**
- * Reads at the nearest replica that answers. One that does not is left alone
- * for a while.
- *
- * @throws the error of the last one, or UNAVAILABLE if there is none to ask
- */
-export async function readNearest<T>(
-  { selection, stats, store }: BindingParts,
-  signal: { readonly isAborted: boolean },
-  read: (server: string) => Promise<T>,
-): Promise<T> {
-  let failure = selection.latestError;
-  for (const server of selection.getCandidates()) {
-    try {
-      const answer = await read(server);
-      selection.noteSuccess(server);
-      return answer;
-    } catch (error) {
-      // The caller has left, or no other replica would answer otherwise.
-      if (signal.isAborted || !isServerFailure(error)) throw error;
-      selection.noteFailure(server, error);
-      stats.replicaFailures += 1;
-      failure = error;
-    }
-  }
-  throw (
-    failure ?? new CorrectableError('UNAVAILABLE', `${store.name}: no replica`)
-  );
-}
-
-/** Returns whether another server may answer instead. */
-function isServerFailure(error: unknown): boolean {
-  return (
-    !isCorrectableError(error) || /^(UNAVAILABLE|OVERLOADED)$/.test(error.code)
-  );
-}
-
 export function toDetails(
   {
     version,
@@ -121,15 +84,37 @@ export function toDetails(
   };
 }
 
-/** Returns the error of a read: whatever is not known to be something else. */
+/**
+ * Returns the error of a read. If it is not known to be something else, the
+ * server gave no answer.
+ */
 export function toReadError(
   error: unknown,
   { name }: Operation,
   store: string,
 ): unknown {
   if (isCorrectableError(error)) return error;
+  if (isCodeError(error)) {
+    const message = `${name}: the answer of ${store} cannot be read: ${describe(error)}. Nothing was changed. Correct the value, or the adapter of the store.`;
+    return new CorrectableError('INVALID_VALUE', message, { cause: error });
+  }
   const message = `${name}: ${store} does not answer: ${describe(error)}. Nothing was changed.`;
   return new CorrectableError('UNAVAILABLE', message, { cause: error });
+}
+
+/**
+ * Returns whether JavaScript has thrown the error, for example `JSON.parse`. A
+ * retry fails in the same way. `fetch` gives the error of the network as the
+ * cause of a `TypeError`.
+ */
+export function isCodeError(error: unknown): boolean {
+  const isOfLanguage =
+    error instanceof SyntaxError ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    error instanceof URIError;
+  return isOfLanguage && error.cause === undefined && !('code' in error);
 }
 
 export function describe(error: unknown): string {

@@ -9,13 +9,13 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { readCurrent } from '../shared/read-current.ts';
 import type { SessionRead } from '../shared/session-positions.ts';
 import {
-  readNearest,
   StoreCall,
   toDetails,
   toReadError,
   type Level,
   type RunOptions,
 } from './operation-run.ts';
+import { readNearest } from './read-nearest.ts';
 import type { ReplicaRead } from './replica-store.ts';
 
 /** Whether a replica gave the view of its level. */

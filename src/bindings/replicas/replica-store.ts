@@ -143,6 +143,22 @@ export interface ReplicaStore<Position = unknown> {
    * that is unknown, as for positions of two logs.
    */
   reached(have: Position, need: Position): boolean;
+  /**
+   * Asks a server for anything, on a connection of its own that is opened for
+   * it, so that the name of the server is looked up again. Rejects if the server
+   * cannot be used. It decides about a server that gives no answer, and brings
+   * one back that has failed. Default: a server that gives no answer for a
+   * quarter of the timeout of a read counts as failed, and a later read tries it
+   */
+  probe?(server: string): Promise<unknown>;
+  /**
+   * Returns whether the server, and not only this operation, has failed: then
+   * it is left alone for a while. A value that cannot be read, or a statement
+   * that is refused, must not keep other operations from the server. Default:
+   * `UNAVAILABLE`, `OVERLOADED`, and errors that are no `CorrectableError`,
+   * except for those of JavaScript itself, such as a `SyntaxError`
+   */
+  isServerFailure?(error: unknown): boolean;
   /** Ends what the adapter has opened. */
   close(): Promise<void>;
 }

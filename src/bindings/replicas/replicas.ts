@@ -17,6 +17,7 @@ import {
   isThenable,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
+import { limitTime } from '../shared/connections/time-limit.ts';
 import { ServerSelection } from '../shared/server-selection.ts';
 import {
   SessionPositions,
@@ -142,6 +143,7 @@ class ClientSession implements BindingSession {
 
 /** Reads of replicas alone ask for the primary's position this often. */
 const PROBE_INTERVAL_MS = 250;
+const POSITION_TIMEOUT_MS = 5_000;
 
 class ReplicatedStore implements ReplicasBinding {
   readonly name: string;
@@ -172,7 +174,11 @@ class ReplicatedStore implements ReplicasBinding {
     this.#parts = {
       store,
       clock,
-      selection: new ServerSelection(store.replicas, clock),
+      selection: new ServerSelection({
+        names: store.replicas,
+        clock,
+        probe: store.probe && ((server) => store.probe!(server)),
+      }),
       history: new PrimaryHistory((have, need) => store.reached(have, need)),
       stats: createReplicaStats(),
       probePrimary: () => void this.#probePrimary(),
@@ -259,12 +265,20 @@ class ReplicatedStore implements ReplicasBinding {
     if (this.#isProbing || isRecent || store.readPosition === undefined) return;
     this.#isProbing = true;
     try {
-      history.note(sentAtMs, await store.readPosition());
+      const reading = store.readPosition();
+      history.note(sentAtMs, await this.#limitPositionRead(reading));
     } catch {
       // The lag of replicas grows as long as the primary does not answer.
     } finally {
       this.#isProbing = false;
     }
+  }
+
+  /** Without an answer, the next read asks again. */
+  #limitPositionRead<T>(reading: Promise<T>): Promise<T> {
+    const createError = (): Error => new Error('the primary gives no answer');
+    const { clock } = this.#parts;
+    return limitTime(reading, POSITION_TIMEOUT_MS, createError, clock);
   }
 
   #reportUnknownPosition(server: string): void {

@@ -7,12 +7,12 @@ import {
 } from '../../correctable/errors.ts';
 import {
   describe,
-  readNearest,
   StoreCall,
   toDetails,
   toReadError,
   type RunOptions,
 } from './operation-run.ts';
+import { readNearest } from './read-nearest.ts';
 import type { ReplicaRead, ReplicaWrite } from './replica-store.ts';
 
 export class WriteRun implements SubmissionStatus {

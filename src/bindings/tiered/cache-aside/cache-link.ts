@@ -34,7 +34,10 @@ export class CacheLink {
 
   constructor(options: CacheLinkOptions) {
     this.#options = options;
-    this.#selection = new ServerSelection([NAME], options.clock);
+    this.#selection = new ServerSelection({
+      names: [NAME],
+      clock: options.clock,
+    });
   }
 
   /** Whether the cache did not fail lately. */

@@ -297,3 +297,112 @@ test('an update has no preliminary view of a replica that is behind its session'
   expect(views).toEqual(['primary']);
   expect(opened.binding.stats.behindSession).toBe(1);
 });
+
+/** Counts the reads that a replica got. */
+function countReads({ requests }: ReplicatedMemory, server: string): number {
+  return requests.filter((request) => request === `${server} get`).length;
+}
+
+// @rule REPL-2
+test('a replica that gives no answer is checked, and the next one answers', async () => {
+  const { store, clock, client } = open();
+  const probes: string[] = [];
+  let isThere = false;
+  const probed = Object.assign(store, {
+    async probe(server: string) {
+      probes.push(server);
+      if (!isThere) throw new Error('no answer');
+    },
+  });
+  const binding = openReplicas(probed, {}, clock);
+  const probing = createClient(binding, { clock, timeoutMs: 1_000 });
+  store.append('k', 1);
+  store.before = (_, server) => (server === 'near' ? hold().held : undefined);
+  const reading = probing.invoke(get('k'), { levels: ['replica'] });
+  await clock.advance(250);
+  expect(await reading).toBe(1);
+  expect(probes).toEqual(['near']);
+
+  // It is left alone. After a while, a probe decides whether a read may go there.
+  expect(await probing.invoke(get('k'), { levels: ['replica'] })).toBe(1);
+  await clock.advance(500);
+  expect(await probing.invoke(get('k'), { levels: ['replica'] })).toBe(1);
+  expect(probes).toEqual(['near', 'near']);
+  expect(countReads(store, 'near')).toBe(1);
+  store.before = () => {};
+  isThere = true;
+  await clock.advance(1_000);
+  await probing.invoke(get('k'), { levels: ['replica'] });
+  await probing.invoke(get('k'), { levels: ['replica'] });
+  expect(countReads(store, 'near')).toBe(2);
+  await client.close();
+});
+
+// @rule REPL-2
+test('a slow read is awaited if the replica answers a probe', async () => {
+  const { store, clock } = open();
+  const binding = openReplicas(Object.assign(store, { probe: async () => {} }), {}, clock);
+  const client = createClient(binding, { clock, timeoutMs: 10_000 });
+  store.append('k', 1);
+  const { held, release } = hold();
+  store.before = (_, server) => (server === 'near' ? held : undefined);
+  const reading = client.invoke(get('k'), { levels: ['replica'] });
+  await clock.advance(6_000);
+  release();
+  expect(await reading).toBe(1);
+  expect(countReads(store, 'far')).toBe(0);
+});
+
+// @rule REPL-2
+test('without a probe, a replica that gives no answer for a quarter of the timeout counts as failed', async () => {
+  const { store, clock, binding } = open();
+  const client = createClient(binding, { clock, timeoutMs: 8_000 });
+  store.append('k', 1);
+  store.before = (_, server) => (server === 'near' ? hold().held : undefined);
+  const reading = client.invoke(get('k'), { levels: ['replica'] });
+  await clock.advance(2_000);
+  expect(await reading).toBe(1);
+  expect(await client.invoke(get('k'), { levels: ['replica'] })).toBe(1);
+  expect(countReads(store, 'near')).toBe(1);
+});
+
+// @rule REPL-2
+test('a silent replica is noticed although each caller has its answer from the primary', async () => {
+  const { store, clock, binding } = open(['near']);
+  const client = createClient(binding, { clock, timeoutMs: 1_000 });
+  store.append('k', 1);
+  store.before = (_, server) => (server === 'near' ? hold().held : undefined);
+  expect(await client.invoke(get('k'))).toBe(1);
+  await clock.advance(250);
+  expect(await client.invoke(get('k'))).toBe(1);
+  expect(countReads(store, 'near')).toBe(1);
+});
+
+// @rule REPL-2
+test('a value that cannot be read is no failure of the replica', async () => {
+  const { store, client, binding } = open();
+  store.before = () => void JSON.parse('plain text');
+  const failure: unknown = await client.invoke(get('k')).then(undefined, (error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'INVALID_VALUE', retryable: false });
+  expect(countReads(store, 'near')).toBe(1);
+  expect(countReads(store, 'far')).toBe(0);
+  store.before = () => {};
+  await client.invoke(get('k'));
+  expect(countReads(store, 'near')).toBe(2);
+  expect(binding.stats.replicaFailures).toBe(0);
+});
+
+// @rule REPL-2
+test('the store decides which failures are those of the server', async () => {
+  const { store, clock } = open();
+  const isServerFailure = (error: unknown): boolean => /ECONNREFUSED/.test(String(error));
+  const binding = openReplicas(Object.assign(store, { isServerFailure }), {}, clock);
+  const client = createClient(binding, { clock });
+  store.append('k', 1);
+  store.before = (_, server) => {
+    if (server === 'near') throw new CorrectableError('UNAVAILABLE', 'canceled by the replay');
+  };
+  expect(await client.invoke(get('k'), { levels: ['replica'] })).toBe(1); // by the next one
+  await client.invoke(get('k'), { levels: ['replica'] });
+  expect(countReads(store, 'near')).toBe(2);
+});
