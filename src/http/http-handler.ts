@@ -7,6 +7,7 @@ import type {
   Principal,
 } from '../correctable/binding.ts';
 import type { Session } from '../correctable/client/client.ts';
+import { toOwnedKey } from '../correctable/idempotency-key.ts';
 import {
   check,
   CorrectableError,
@@ -368,7 +369,7 @@ class OperationServer {
     const key = getHeader(request, IDEMPOTENCY_HEADER);
     if (key === '' || access === 'read') return undefined;
     if (this.#binding.hasIdempotencyKeys === true)
-      return `\0${encodeURIComponent(principal?.id ?? '')}/${key}`;
+      return toOwnedKey(encodeURIComponent(principal?.id ?? ''), key);
     throw new CorrectableError(
       'UNSUPPORTED',
       `${name}: the ${this.#binding.name} binding keeps no idempotency keys. Nothing was executed. Send the request without ${IDEMPOTENCY_HEADER}.`,

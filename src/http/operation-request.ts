@@ -11,6 +11,17 @@ export const LEVELS_HEADER = 'correctables-levels';
 /** Names an update across requests, so that the store executes it once. */
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 
+/** A text that a header has unchanged. The space would be cut at its ends. */
+const HEADER_TEXT = /^[!-$&-~](?:[ -$&-~]*[!-$&-~])?$/;
+
+/**
+ * Returns the value of the header for an idempotency key. A header has no
+ * letters beyond ASCII. Two keys never have the same value.
+ */
+export function formatIdempotencyKey(key: string): string {
+  return HEADER_TEXT.test(key) ? key : encodeURIComponent(key);
+}
+
 /** The query parameter with the arguments of a read. */
 const ARGS_PARAMETER = 'args';
 

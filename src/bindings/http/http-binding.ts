@@ -19,6 +19,7 @@ import {
 } from '../../http/fetch-views.ts';
 import {
   encodeArgs,
+  formatIdempotencyKey,
   formatOperationUrl,
   IDEMPOTENCY_HEADER,
   LEVELS_HEADER,
@@ -162,7 +163,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       // open a session.
       ...(context.session !== undefined && { [SESSION_HEADER]: '' }),
       ...(context.idempotencyKey !== undefined && {
-        [IDEMPOTENCY_HEADER]: context.idempotencyKey,
+        [IDEMPOTENCY_HEADER]: formatIdempotencyKey(context.idempotencyKey),
       }),
     };
     return {

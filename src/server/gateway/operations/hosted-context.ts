@@ -5,6 +5,7 @@ import type {
   SubmissionOrigin,
   SubmissionStatus,
 } from '../../../correctable/binding.ts';
+import { toOwnedKey } from '../../../correctable/idempotency-key.ts';
 import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
 import { createGuardedController } from './call-hook.ts';
 import type { SubmissionOptions, SubmissionOwner } from './submission-types.ts';
@@ -63,15 +64,14 @@ export class HostedContext implements InvocationContext {
 
   /**
    * The client's key with the principal as a prefix, so that no principal gets
-   * the reply of another one. It begins with a zero character: no client in
-   * this process can use such a key.
+   * the reply of another one.
    */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
     const { idempotencyKey } = this.#options;
     return idempotencyKey === undefined
       ? undefined
-      : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
+      : toOwnedKey(key.slice(0, key.indexOf('/')), idempotencyKey);
   }
 
   get origin(): SubmissionOrigin {

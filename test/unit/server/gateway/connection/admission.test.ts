@@ -271,7 +271,7 @@ describe('idempotency keys', () => {
       client.send(withKey(1));
       keys.push((await store.next()).context.idempotencyKey);
     }
-    expect(keys).toEqual(['\0ada/order-4711', '\0ada/order-4711', '\0b%2Fob/order-4711']);
+    expect(keys).toEqual(['\u0001ada/order-4711', '\u0001ada/order-4711', '\u0001b%2Fob/order-4711']);
   });
 
   test('a store without keys → UNSUPPORTED for a write, and a read goes without its key', async () => {
