@@ -17,8 +17,8 @@ interface ClassConstructor {
 /**
  * Returns the name of the built-in class that an object is a direct instance
  * of, whatever realm that class belongs to: `Object`, `Array`, `Date`, `Map`…
- * Returns `Uint8Array` for Node's `Buffer`, and the string `null` for an object
- * without a prototype. Returns `undefined` for instances of other classes,
+ * Returns `Uint8Array` for Node's `Buffer`, and `Object` for an object without a
+ * prototype: parsers return one or the other for the same fields. Returns `undefined` for instances of other classes,
  * which may have private state. That includes classes that extend a built-in
  * one.
  */
@@ -26,8 +26,7 @@ export function getBuiltInClass(value: object): string | undefined {
   const prototype = Object.getPrototypeOf(value) as {
     readonly constructor?: ClassConstructor;
   } | null;
-  if (prototype === Object.prototype) return 'Object';
-  if (!prototype) return 'null';
+  if (!prototype || prototype === Object.prototype) return 'Object';
   if (prototype === Array.prototype && Array.isArray(value)) return 'Array';
   const maker = prototype.constructor;
   if (maker?.prototype !== prototype) return undefined;

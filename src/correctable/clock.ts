@@ -52,25 +52,42 @@ export function getElapsedMs(): number {
 }
 
 /**
+ * A timer of the platform for a delay of any length, also `Infinity`. It is a
+ * class, since each operation that runs alone sets one: closures cost more.
+ */
+class SystemTimer implements Timer {
+  #handle!: TimeoutHandle;
+  #isRef = true;
+
+  constructor(fire: () => void, delayMs: number) {
+    this.#arm(fire, delayMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  setRef(retained: boolean): void {
+    this.#isRef = retained;
+    this.#handle[retained ? 'ref' : 'unref']?.();
+  }
+
+  #arm(fire: () => void, remainingMs: number): void {
+    const laterMs = remainingMs - MAX_DELAY_MS;
+    this.#handle = setTimeout(
+      laterMs > 0 ? () => this.#arm(fire, laterMs) : fire,
+      Math.min(remainingMs, MAX_DELAY_MS),
+    );
+    if (!this.#isRef) this.setRef(false);
+  }
+}
+
+/**
  * The clock of the process. `now` counts from the start of the process, as
  * timers do. Adding the start time would be slower.
  */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),
   wallNow: () => Date.now(),
-  setTimer(fire, delayMs) {
-    let handle: TimeoutHandle;
-    const arm = (remainingMs: number): void => {
-      const stepMs = Math.min(remainingMs, MAX_DELAY_MS);
-      handle = setTimeout(
-        () => (remainingMs > stepMs ? arm(remainingMs - stepMs) : fire()),
-        stepMs,
-      );
-    };
-    arm(delayMs);
-    return {
-      cancel: () => clearTimeout(handle),
-      setRef: (retained) => void handle[retained ? 'ref' : 'unref']?.(),
-    };
-  },
+  setTimer: (fire, delayMs) => new SystemTimer(fire, delayMs),
 };

@@ -27,7 +27,7 @@ import type {
   SubmissionStatus,
 } from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
-import { createDeadlineList, type DeadlineList } from './deadline-list.ts';
+import { DeadlineList } from './deadline-list.ts';
 import type { EffectState, PartExtras } from './side-effects.ts';
 import {
   getRemainingEffects,
@@ -57,6 +57,12 @@ import type { AnyView } from './view.ts';
  * dropped.
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
+
+/**
+ * For how many timeouts a client finds the list again. Most programs have a few
+ * timeouts, but one that computes them may have any number.
+ */
+const MAX_DEADLINE_LISTS = 16;
 
 /**
  * Returns the source of a Correctable of this copy of the package, or
@@ -421,11 +427,11 @@ export function failFromPart<T>(
 export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
-  if (!list)
-    deadlines.set(
-      limitMs,
-      (list = createDeadlineList(clock, () => deadlines.delete(limitMs))),
-    );
+  if (!list) {
+    // Lists that are no longer in the map still expire their operations.
+    if (deadlines.size === MAX_DEADLINE_LISTS) deadlines.clear();
+    deadlines.set(limitMs, (list = new DeadlineList(clock)));
+  }
   // The time of the current tick may be old if the code before this call ran
   // for long.
   source.dueAt = clock.now() + limitMs;

@@ -35,10 +35,10 @@ interface Comparison {
 
 /**
  * Returns whether two values are structurally equal. Primitives compare by
- * `Object.is`. Plain objects, arrays, `Date`, `Map`, `Set`, array buffers,
- * typed arrays and Node's `Buffer` compare by content, from any realm. Other
- * objects, whose state may be private, compare only by identity. So do
- * instances of classes that extend one of these.
+ * `Object.is`. Plain objects, with or without a prototype, arrays, `Date`,
+ * `Map`, `Set`, array buffers, typed arrays and Node's `Buffer` compare by
+ * content, from any realm. Other objects, whose state may be private, compare
+ * only by identity. So do instances of classes that extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
@@ -95,7 +95,7 @@ function compareStructure(
     isAssumed(a, b, comparison)
   )
     return true;
-  if (kind === 'Object' || kind === 'null')
+  if (kind === 'Object')
     return compareProperties(a as Properties, b as Properties, comparison);
   if (isCollection(a, kind))
     return compareItems(a, b as Collection, kind === 'Map', comparison);

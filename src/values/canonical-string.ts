@@ -68,8 +68,6 @@ function serializeParts(
             .join();
     const fields = (): [string, unknown][] =>
       Object.entries(part).filter(([, item]) => !isLoose || item !== undefined);
-    const ofFields = (): string =>
-      `{${sorted(Object.keys(part).length, fields)}}`;
     const kind = getBuiltInClass(part);
     switch (kind ?? '') {
       case 'Array': {
@@ -81,9 +79,7 @@ function serializeParts(
         return `bytes[${(left -= bytes.length) > 0 ? bytes.join() : refuse()}]`;
       }
       case 'Object':
-        return ofFields();
-      case 'null':
-        return isLoose ? ofFields() : `null${ofFields()}`;
+        return `{${sorted(Object.keys(part).length, fields)}}`;
       case 'Date':
         return `date ${(part as Date).getTime()}`;
       case 'Map':

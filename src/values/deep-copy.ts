@@ -135,15 +135,15 @@ class Copier {
   #copyObject(value: object, path: string): unknown {
     const kind = getBuiltInClass(value);
     switch (kind ?? '') {
-      case 'null':
+      case 'Object':
+        if (Object.getPrototypeOf(value) !== null)
+          return this.#copyFields(value, {}, path);
         this.lossyPath ??= path;
         return this.#copyFields(
           value,
           Object.create(null) as Record<string, unknown>,
           path,
         );
-      case 'Object':
-        return this.#copyFields(value, {}, path);
       case 'Array': {
         const list = value as readonly unknown[];
         const items = this.#registerCopy(

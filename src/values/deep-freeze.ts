@@ -314,7 +314,6 @@ function getPlainRoot(value: object): ContainerCopier | undefined {
 function getClassRoot(value: object): ContainerCopier | undefined {
   switch (getBuiltInClass(value) ?? '') {
     case 'Object':
-    case 'null':
       return Object.getPrototypeOf(value) === null
         ? NULL_PROTOTYPE_OBJECT
         : OBJECT;

@@ -162,8 +162,7 @@ function mapFields(
   value: object,
   map: (item: unknown, name: string) => unknown,
 ): unknown {
-  const kind = getBuiltInClass(value);
-  if (kind !== 'Object' && kind !== 'null') return value;
+  if (getBuiltInClass(value) !== 'Object') return value;
   const entries = Object.entries(value as Fields);
   return Object.fromEntries(
     entries.map(([name, item]) => [name, map(item, name)]),

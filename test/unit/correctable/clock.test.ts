@@ -112,3 +112,47 @@ test('COR-1: a delay beyond what setTimeout knows → fires when it is over, nei
   await vi.advanceTimersByTimeAsync(2 ** 32);
   expect(fire).toHaveBeenCalledOnce();
 });
+
+test('COR-1: a delay of Infinity → never fires, and can be cancelled', async () => {
+  vi.useFakeTimers();
+  const fire = vi.fn();
+  const timer = systemClock.setTimer(fire, Infinity);
+  await vi.advanceTimersByTimeAsync(2 ** 33);
+  expect(fire).not.toHaveBeenCalled();
+  timer.cancel();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('COR-1: a long delay that does not hold the process → none of its steps does', async () => {
+  vi.useFakeTimers();
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const timer = systemClock.setTimer(() => {}, 2 ** 32);
+  timer.setRef?.(false);
+  await vi.advanceTimersByTimeAsync(2 ** 31);
+  expect(set.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false, false]);
+  timer.cancel();
+});
+
+test('COR-1: an operation has closed → its client has no timer left', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const binding = scriptedBinding(['weak', 'strong']);
+  const client = createClient(binding);
+  for (const timeoutMs of [undefined, 5000, 5000]) {
+    const read = client.invoke(get('k'), { timeoutMs });
+    (await binding.next()).view(1, 'strong');
+    await read;
+    expect(vi.getTimerCount()).toBe(0);
+  }
+});
+
+test('COR-1: a test fakes the timers between two operations → the second one expires by the fake timers', async () => {
+  const binding = scriptedBinding(['weak', 'strong']);
+  const client = createClient(binding);
+  const first = client.invoke(get('k'));
+  (await binding.next()).view(1, 'strong');
+  await first;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const code = codeOf(client.invoke(get('k')));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await code).toBe('TIMEOUT');
+});

@@ -1,6 +1,6 @@
 /** One list and one timer for all that have one time limit: what has closed is let go, and holds no process. */
 import { expect, test } from 'vitest';
-import { createDeadlineList } from '../../../src/correctable/deadline-list.ts';
+import { DeadlineList } from '../../../src/correctable/deadline-list.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 
 /** An operation that closes when the test closes it, and counts how often it is checked. */
@@ -19,7 +19,7 @@ function limited(dueAt: number) {
 
 test('most have closed → they are let go, the rest expire', async () => {
   const clock = virtualClock();
-  const list = createDeadlineList(clock, () => {});
+  const list = new DeadlineList(clock);
   const all = Array.from({ length: 5 }, () => limited(clock.now() + 10));
   for (const item of all) list.add(item, 10);
   const expired: number[] = [];
@@ -43,14 +43,14 @@ test('most have closed → they are let go, the rest expire', async () => {
 test('the last that is waited for has gone, and one comes → the timer holds the process as long as one is waited for', () => {
   const retained: boolean[] = [];
   const timer = { cancel: () => {}, setRef: (isHeld: boolean) => void retained.push(isHeld) };
-  const list = createDeadlineList({ now: () => 0, setTimer: () => timer }, () => {});
-  const item = (): Parameters<ReturnType<typeof createDeadlineList>['add']>[0] => ({
+  const list = new DeadlineList({ now: () => 0, setTimer: () => timer });
+  const item = (): Parameters<DeadlineList['add']>[0] => ({
     state: 'pending',
     dueAt: 10,
     expire: () => {},
   });
-  list.add(item(), 10);
-  list.add(item(), 10);
+  for (let n = 0; n < 3; n++) list.add(item(), 10);
+  list.setRef(false);
   expect(retained).toEqual([]);
   list.remove(true);
   expect(retained).toEqual([]);
@@ -59,7 +59,6 @@ test('the last that is waited for has gone, and one comes → the timer holds th
   list.add(item(), 10);
   expect(retained).toEqual([false, true]);
   list.setRef(false);
-  list.remove(false);
   expect(retained).toEqual([false, true, false]);
 });
 
@@ -73,7 +72,7 @@ test('the remaining operations have no listener when the timer is set again → 
       return { cancel: () => {}, setRef: (isHeld: boolean) => void retained.push(isHeld) };
     },
   };
-  const list = createDeadlineList(clock, () => {});
+  const list = new DeadlineList(clock);
   const first = { state: 'pending', dueAt: 10, expire: () => {} };
   first.expire = () => {
     first.state = 'error';
@@ -89,7 +88,7 @@ test('the remaining operations have no listener when the timer is set again → 
 
 test('all have closed → none is looked at any more', async () => {
   const clock = virtualClock();
-  const list = createDeadlineList(clock, () => {});
+  const list = new DeadlineList(clock);
   const all = Array.from({ length: 3 }, () => limited(clock.now() + 10));
   for (const item of all) list.add(item, 10);
   for (const element of all) {
@@ -99,4 +98,44 @@ test('all have closed → none is looked at any more', async () => {
   for (const entry of all) entry.looks = 0;
   await clock.advance(10);
   expect(all.map(({ looks }) => looks)).toEqual([0, 0, 0]);
+});
+
+test('sets a timer for the first open item, and cancels it when the last one closes', () => {
+  const events: string[] = [];
+  const list = new DeadlineList({
+    now: () => 0,
+    setTimer: () => {
+      events.push('set');
+      return { cancel: () => void events.push('cancel') };
+    },
+  });
+  for (let n = 0; n < 2; n++) list.add(limited(10), 10);
+  list.remove(true);
+  expect(events).toEqual(['set']);
+  list.remove(false);
+  expect(events).toEqual(['set', 'cancel']);
+  list.add(limited(10), 10);
+  expect(events).toEqual(['set', 'cancel', 'set']);
+});
+
+test('an item is added while the only one expires → one timer, that of the new item', () => {
+  let fire = (): void => {};
+  let timers = 0;
+  const list = new DeadlineList({
+    now: () => 10,
+    setTimer: (then) => {
+      timers++;
+      fire = then;
+      return { cancel: () => {} };
+    },
+  });
+  const first = limited(10);
+  first.expire = () => {
+    first.isOpen = false;
+    list.remove(true);
+    list.add(limited(20), 10);
+  };
+  list.add(first, 10);
+  fire();
+  expect(timers).toBe(2);
 });

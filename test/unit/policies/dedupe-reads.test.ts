@@ -73,11 +73,12 @@ describe('COR-15: equal reads in flight', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
-  test('arguments in another order, the same content → one', () => {
+  test('arguments in another order or without a prototype, the same content → one', () => {
     const { binding, client } = setUp(shared);
     for (const args of [
       { a: 1, b: new Date(5) },
       { b: new Date(5), a: 1 },
+      Object.assign(Object.create(null) as object, { a: 1, b: new Date(5) }),
     ]) {
       client.invoke(keyed(args)).onError(() => 0);
     }
@@ -103,7 +104,6 @@ describe('COR-15: equal reads in flight', () => {
     ['dates', new Date(1), new Date(2)],
     ['bytes', Uint8Array.of(1, 2), Uint8Array.of(12)],
     ['a number and a bigint', 1, 1n],
-    ['a prototype and none', {}, Object.create(null)],
   ])('%s → another submission each', (_what, item, other) => {
     const { binding, client } = setUp(shared);
     for (const args of [item, other]) client.invoke(keyed({ args })).onError(() => 0);
