@@ -1,55 +1,38 @@
 /**
  * The connection to a cluster. It is opened at the first request, checked
- * against the options, and reopened after a failure.
+ * against the options, and opened again when no node is left.
  */
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { CorrectableError } from '../../correctable/errors.ts';
-import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   loadDriver,
   type CassandraDriver,
   type DriverClient,
   type DriverStatements,
 } from './driver.ts';
+import { AccessAlarms } from './access-alarms.ts';
+import { checkSingleDataCenter } from './check-replication.ts';
+import { createClientOptions } from './client-options.ts';
+import { connectFirst } from './connect-client.ts';
 import {
   RetriesFailedError,
   createClosedError,
+  isAccessRefused,
   isUnprepared,
 } from './errors.ts';
+import { Execution } from './execution.ts';
 import { getKeyValueTableCql } from './key-value.ts';
+import { NodeHealth } from './node-health.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency-levels.ts';
 import type { ResolvedOptions } from './options.ts';
 import {
-  createAddressTranslator,
   createCoordinatorPolicy,
   createRetryPolicyClass,
+  type CoordinatorPolicy,
   type RetryPolicyClass,
 } from './driver-policies.ts';
+import { PreparedTexts } from './prepared-texts.ts';
 import type { Page, ReadStatement } from './read-strategy.ts';
 import { ValueConverter } from './value-converter.ts';
-
-/**
- * Returns options for `tls.connect` that check the node's name. Returns no
- * options if those of the application do so already.
- */
-function getServerIdentity(
-  contactPoints: readonly ServerAddress[],
-  tls: { readonly servername?: unknown },
-): object {
-  if (tls.servername !== undefined) return {};
-  return {
-    checkServerIdentity(
-      address: string,
-      certificate: PeerCertificate,
-    ): Error | undefined {
-      const names = [address, ...contactPoints.map(({ host }) => host)];
-      const failures = names.map((name) =>
-        checkServerIdentity(name, certificate),
-      );
-      return failures.includes(undefined) ? undefined : failures[0];
-    },
-  };
-}
 
 export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly consistency: Consistency;
@@ -63,42 +46,61 @@ export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly timestamp?: number | undefined;
 }
 
-/**
- * Maximum number of requests in flight on one connection. Above it the driver
- * would use a more distant node.
- */
-const MAX_REQUESTS_PER_CONNECTION = 16_384;
-
 interface ClusterConnection {
   readonly client: DriverClient;
   readonly driver: CassandraDriver;
   readonly values: ValueConverter;
   readonly retryPolicy: RetryPolicyClass;
+  readonly coordinators: CoordinatorPolicy;
+  readonly health: NodeHealth;
+  readonly texts: PreparedTexts;
 }
+
+/**
+ * How often a statement is executed if no node knows it: its table or a type
+ * changes again and again, or the requests move from node to node.
+ */
+const MAX_PREPARATIONS = 4;
+const MAX_SILENCE_MS = 1_500;
+/** Operations must not make an attempt each while no node can be reached. */
+const MIN_RECONNECT_INTERVAL_MS = 200;
 
 export class Cluster {
   readonly #options: ResolvedOptions;
   readonly #keyspaces: readonly string[];
+  readonly #alarms: AccessAlarms;
   #connecting: Promise<ClusterConnection> | undefined;
   #connection: ClusterConnection | undefined;
+  #hasCreatedTable = false;
+  #nextAttemptAtMs = 0;
   #isClosed = false;
 
   /** The replication of `keyspaces` determines the names of the levels. */
   constructor(options: ResolvedOptions, keyspaces: readonly string[]) {
     this.#options = options;
     this.#keyspaces = keyspaces;
+    this.#alarms = new AccessAlarms(options.onAlarm);
   }
 
   /**
    * Resolves when requests can be sent. After a failure the next call tries
    * again.
+   *
+   * If the driver has no node left, another client is opened. The driver would
+   * try again only after a pause, would not report the cause, and would keep
+   * the addresses that the names had before.
    */
   connect(): Promise<ClusterConnection> {
     if (this.#isClosed) return Promise.reject(createClosedError());
+    if (this.#connection?.coordinators.hasNode === false) this.#disconnect();
     this.#connecting ??= this.#openConnection().then(
-      (connected) => (this.#connection = connected),
+      (connected) => {
+        this.#alarms.recordAccess();
+        return (this.#connection = connected);
+      },
       (error: unknown) => {
         this.#connecting = undefined;
+        if (isAccessRefused(error)) this.#alarms.reportRefusal(error);
         throw error;
       },
     );
@@ -106,26 +108,34 @@ export class Cluster {
   }
 
   get isConnected(): boolean {
-    return this.#connection !== undefined && !this.#isClosed;
+    return this.#connection?.coordinators.hasNode === true && !this.#isClosed;
   }
 
   async execute(execution: StatementExecution): Promise<Page> {
-    return this.#execute(this.#connection ?? (await this.connect()), execution);
+    const connected = await this.#getConnection();
+    return this.#execute(
+      connected,
+      execution,
+      new Execution(connected.health, { isWrite: false }),
+    );
   }
 
   /**
    * Executes an update. Its error covers all attempts, because an earlier one
-   * may have been applied.
+   * may have been applied. `handleSend` is called before each attempt, and
+   * returns whether it may be sent.
    */
-  async write(execution: StatementExecution): Promise<Page> {
-    const connected = this.#connection ?? (await this.connect());
-    const earlier: Error[] = [];
-    const retry = new connected.retryPolicy((error) => earlier.push(error));
+  async write(
+    execution: StatementExecution,
+    handleSend: () => boolean,
+  ): Promise<Page> {
+    const connected = await this.#getConnection();
+    const run = new Execution(connected.health, { isWrite: true, handleSend });
     try {
-      return await this.#execute(connected, execution, retry);
+      return await this.#execute(connected, execution, run);
     } catch (error) {
-      throw earlier.length > 0 && error instanceof Error
-        ? new RetriesFailedError(earlier, error)
+      throw run.earlierErrors.length > 0 && error instanceof Error
+        ? new RetriesFailedError(run.earlierErrors, error)
         : error;
     }
   }
@@ -137,161 +147,152 @@ export class Cluster {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#connection !== undefined)
-      await this.#connection.client.shutdown();
-    else
-      void this.#connecting
-        ?.then(({ client }) => client.shutdown())
-        .catch(() => {});
+    if (this.#connection !== undefined) await shutDown(this.#connection);
+    else void this.#connecting?.then(shutDown).catch(() => {});
+  }
+
+  async #getConnection(): Promise<ClusterConnection> {
+    const connection = this.#connection;
+    return connection !== undefined && this.isConnected
+      ? connection
+      : await this.connect();
+  }
+
+  #disconnect(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#connecting = undefined;
+    if (connection !== undefined) void shutDown(connection).catch(() => {});
   }
 
   async #execute(
     connected: ClusterConnection,
     execution: StatementExecution,
-    retry?: object,
+    run: Execution,
   ): Promise<Page> {
-    try {
-      return await this.#executeOnce(connected, execution, retry);
-    } catch (error) {
-      // The driver could not prepare the statement again and reports no reason.
-      // Nothing was executed, and a fresh PREPARE shows the reason.
-      if (
-        !isUnprepared(error) ||
-        !forgetStatement(connected.client, execution.cql)
-      )
-        throw error;
-      return this.#executeOnce(connected, execution, retry);
+    const { texts } = connected;
+    for (let attempt = 1; ; attempt += 1) {
+      const text = texts.getText(execution.cql);
+      try {
+        return await this.#executeOnce(connected, { ...execution, text }, run);
+      } catch (error) {
+        // No node has executed this attempt. Prepare the statement by another
+        // text: its types may have changed.
+        if (!isUnprepared(error) || attempt === MAX_PREPARATIONS) throw error;
+        texts.replace(execution.cql, text);
+      }
     }
   }
 
   async #executeOnce(
-    { client, values }: ClusterConnection,
-    execution: StatementExecution,
-    retry?: object,
+    connected: ClusterConnection,
+    execution: StatementExecution & { readonly text: string },
+    run: Execution,
   ): Promise<Page> {
-    const {
-      cql,
-      params,
-      consistency,
-      isIdempotent,
-      pageSize,
-      pageState,
-      timestamp,
-    } = execution;
-    const result = await client.execute(
-      cql,
-      toDriverParameters(client, values, { cql, params }),
-      {
-        prepare: true,
-        consistency: CONSISTENCY_CODES[consistency],
-        isIdempotent,
-        autoPage: false,
-        ...(pageSize !== undefined && { fetchSize: pageSize }),
-        ...(pageState !== undefined && { pageState }),
-        ...(timestamp !== undefined && { timestamp }),
-        ...(retry !== undefined && { retry: retry as never }),
-      },
-    );
-    const rows = (result.rows ?? []).map((row) =>
-      values.toPlainRow(row, result.columns),
-    );
-    return { rows, pageState: result.pageState ?? undefined };
+    const { client, values, retryPolicy } = connected;
+    const { text, params, consistency, isIdempotent } = execution;
+    const { pageSize, pageState, timestamp } = execution;
+    // The statement may have to be prepared first, at this node.
+    const [first] = connected.coordinators.listNodes();
+    if (first !== undefined) run.moveTo(first.address);
+    try {
+      const result = await client.execute(
+        text,
+        toDriverParameters(client, values, { text, params }),
+        {
+          prepare: true,
+          consistency: CONSISTENCY_CODES[consistency],
+          isIdempotent,
+          autoPage: false,
+          ...(pageSize !== undefined && { fetchSize: pageSize }),
+          ...(pageState !== undefined && { pageState }),
+          ...(timestamp !== undefined && { timestamp }),
+          retry: new retryPolicy(run) as never,
+        },
+      );
+      run.end();
+      const rows = (result.rows ?? []).map((row) =>
+        values.toPlainRow(row, result.columns),
+      );
+      return { rows, pageState: result.pageState ?? undefined };
+    } catch (error) {
+      run.end(error);
+      throw error;
+    }
   }
 
   async #openConnection(): Promise<ClusterConnection> {
+    const pauseMs = this.#nextAttemptAtMs - performance.now();
+    if (pauseMs > 0) await sleep(pauseMs);
+    if (this.#isClosed) throw createClosedError();
+    this.#nextAttemptAtMs = performance.now() + MIN_RECONNECT_INTERVAL_MS;
     const driver = await loadDriver(this.#options.driver);
-    const retryPolicy = createRetryPolicyClass(driver);
-    const client = new driver.Client(
-      this.#clientOptions(driver, new retryPolicy()) as never,
+    const connected = await connectFirst(
+      this.#options.contactPoints,
+      (contactPoint) => this.#createConnection(driver, contactPoint),
     );
+    const { client } = connected;
     try {
-      await client.connect();
       if (this.#options.singleDataCenter)
         await checkSingleDataCenter(client, this.#keyspaces);
-      if (this.#options.createTable)
+      if (this.#options.createTable && !this.#hasCreatedTable)
         await client.execute(getKeyValueTableCql(this.#options));
     } catch (error) {
-      await client.shutdown().catch(() => {});
+      await shutDown(connected).catch(() => {});
       throw error;
     }
-    return { client, driver, values: new ValueConverter(driver), retryPolicy };
+    this.#hasCreatedTable = true;
+    return connected;
   }
 
-  #clientOptions(driver: CassandraDriver, retry: object): object {
-    const {
-      contactPoints,
-      keyspace,
-      credentials,
-      tls,
-      requestTimeoutMs,
-      translateAddress,
-      clientOptions,
-    } = this.#options;
-    const value = clientOptions as DriverOptions;
-    const { speculativeExecution } = driver.policies;
-    const hasTranslator =
-      translateAddress === undefined &&
-      value.policies?.addressResolution !== undefined;
+  #createConnection(
+    driver: CassandraDriver,
+    contactPoint: Parameters<typeof createClientOptions>[2],
+  ): ClusterConnection {
+    const { contactPoints, requestTimeoutMs } = this.#options;
+    const maxSilenceMs = Math.min(MAX_SILENCE_MS, requestTimeoutMs / 2);
+    const retryPolicy = createRetryPolicyClass(driver);
+    const health = new NodeHealth({
+      maxSilenceMs,
+      probe: async (address) => {
+        const host = coordinators.findHost(address);
+        if (host === undefined) throw createClosedError();
+        await client.execute('SELECT key FROM system.local', [], {
+          host: host as never,
+          readTimeout: maxSilenceMs,
+        });
+      },
+    });
+    const coordinators = createCoordinatorPolicy(driver, contactPoints, {
+      health,
+    });
+    const client = new driver.Client(
+      createClientOptions(driver, this.#options, contactPoint, {
+        loadBalancing: coordinators,
+        retry: new retryPolicy(),
+      }) as never,
+    );
+    hideStatements(client);
+    // When the driver connects again, it replaces nodes and forgets to close
+    // the former ones.
+    client.on?.('hostRemove', (host) => {
+      void host.shutdown?.().catch(() => {});
+    });
     return {
-      // Only token-aware routing needs the schema, and these requests do not
-      // use it.
-      isMetadataSyncEnabled: false,
-      ...value,
-      // A profile named `default` would take precedence over these options. No
-      // other profile is used here.
-      profiles: undefined,
-      contactPoints: contactPoints.map(formatAddress),
-      // The port of nodes that are listed by name, and of nodes that are not
-      // listed.
-      protocolOptions: {
-        port: contactPoints[0]?.port,
-        ...value.protocolOptions,
-      },
-      keyspace,
-      ...(credentials !== undefined && { credentials }),
-      // By default the driver accepts any certificate, and compares it with the
-      // node's address instead of its name.
-      ...(tls !== undefined && {
-        sslOptions: {
-          rejectUnauthorized: true,
-          ...getServerIdentity(contactPoints, tls),
-          ...tls,
-        },
-      }),
-      policies: {
-        ...value.policies,
-        ...(!hasTranslator && {
-          addressResolution: createAddressTranslator(
-            driver,
-            contactPoints,
-            translateAddress,
-          ),
-        }),
-        loadBalancing: createCoordinatorPolicy(driver, contactPoints),
-        retry,
-        // Disable speculative execution: a second coordinator may reject what
-        // the first one executes, or return older data.
-        speculativeExecution:
-          new speculativeExecution.NoSpeculativeExecutionPolicy(),
-      },
-      pooling: {
-        maxRequestsPerConnection: MAX_REQUESTS_PER_CONNECTION,
-        ...value.pooling,
-      },
-      socketOptions: { ...value.socketOptions, readTimeout: requestTimeoutMs },
-      // Decode maps to `Map`: as properties of an object, different keys could
-      // get the same name.
-      encoding: { ...value.encoding, map: Map },
+      client,
+      driver,
+      values: new ValueConverter(driver),
+      retryPolicy,
+      coordinators,
+      health,
+      texts: new PreparedTexts(),
     };
   }
 }
 
-interface DriverOptions {
-  readonly policies?: { readonly addressResolution?: object };
-  readonly protocolOptions?: object;
-  readonly pooling?: object;
-  readonly socketOptions?: object;
-  readonly encoding?: object;
+async function shutDown({ client, health }: ClusterConnection): Promise<void> {
+  health.close();
+  await client.shutdown();
 }
 
 /**
@@ -301,7 +302,10 @@ interface DriverOptions {
 function toDriverParameters(
   client: DriverClient,
   values: ValueConverter,
-  { cql, params }: Pick<StatementExecution, 'cql' | 'params'>,
+  {
+    text,
+    params,
+  }: { readonly text: string; readonly params: readonly unknown[] },
 ): unknown[] {
   const statements = client.metadata as DriverStatements | undefined;
   if (statements?.getPreparedInfo === undefined)
@@ -309,7 +313,7 @@ function toDriverParameters(
   const written: unknown[] = [];
   for (const [at, param] of params.entries()) {
     const get = (): unknown => {
-      const marker = statements.getPreparedInfo?.(client.keyspace, cql)?.meta
+      const marker = statements.getPreparedInfo?.(client.keyspace, text)?.meta
         ?.columns?.[at];
       return marker === undefined
         ? values.toEncodable(param)
@@ -324,54 +328,14 @@ function toDriverParameters(
   return written;
 }
 
-/** Makes the driver prepare a statement again at its next execution. */
-function forgetStatement(
-  { metadata, keyspace }: DriverClient,
-  cql: string,
-): boolean {
-  const statement = (
-    metadata as DriverStatements | undefined
-  )?.getPreparedInfo?.(keyspace, cql);
-  if (statement !== undefined) statement.queryId = undefined;
-  return statement !== undefined;
-}
-
 /**
- * `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has
- * replicas.
+ * Keeps the driver from preparing a text again that a node does not know. It
+ * would take the statement for known, while other requests with values of the
+ * former types are on their way. It reports the statement as unknown instead.
  */
-async function checkSingleDataCenter(
-  client: DriverClient,
-  keyspaces: readonly string[],
-): Promise<void> {
-  for (const keyspace of keyspaces) {
-    const { rows } = await client.execute(
-      'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?',
-      [keyspace],
-      { prepare: true },
-    );
-    const { replication } = (rows?.[0] ?? {}) as {
-      replication?: Readonly<Record<string, string>>;
-    };
-    if (replication !== undefined && countDataCenters(replication) === 1)
-      continue;
-    const message =
-      `singleDataCenter: keyspace ${keyspace} is replicated ` +
-      `${replication === undefined ? 'nowhere: there is no such keyspace' : `as ${JSON.stringify(replication)}`}; ` +
-      'leave the option out, or name a keyspace whose replicas are in one data centre by NetworkTopologyStrategy';
-    throw new CorrectableError('INVALID_ARGUMENT', message, {
-      field: 'singleDataCenter',
-    });
-  }
-}
-
-/** Other strategies ignore data centers, so their replicas may be anywhere. */
-function countDataCenters(
-  replication: Readonly<Record<string, string>>,
-): number {
-  if (replication['class']?.endsWith('NetworkTopologyStrategy') !== true)
-    return 0;
-  return Object.entries(replication).filter(
-    ([name, count]) => name !== 'class' && Number.parseInt(count, 10) > 0,
-  ).length;
+function hideStatements({ metadata }: DriverClient): void {
+  if (metadata === undefined || !('getPreparedById' in metadata)) return;
+  Object.defineProperty(metadata, 'getPreparedById', {
+    value: () => undefined,
+  });
 }

@@ -4,7 +4,14 @@
  */
 import { lookup } from 'node:dns/promises';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
-import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';
+import type {
+  CassandraDriver,
+  DriverExecutionOptions,
+  DriverHost,
+  DriverHosts,
+} from './driver.ts';
+import type { Execution } from './execution.ts';
+import type { NodeHealth } from './node-health.ts';
 
 const LOCAL = 0;
 const REMOTE = 1;
@@ -18,6 +25,18 @@ export type HostLookup = (
   host: string,
 ) => Promise<{ readonly address: string }>;
 
+/** A policy of the driver that selects the nodes of each request. */
+export interface CoordinatorPolicy {
+  /**
+   * Whether a node may take requests, as far as the driver knows. `true` until
+   * the driver has begun.
+   */
+  readonly hasNode: boolean;
+  /** Returns the nodes that may take requests, in the order of preference. */
+  listNodes(): readonly DriverHost[];
+  findHost(address: string): DriverHost | undefined;
+}
+
 /** Minimum interval between two lookups of nodes that could not be found. */
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
@@ -27,13 +46,19 @@ const HOST_LOOKUP_INTERVAL_MS = 5_000;
  * coordinator, or the later one could return an older state (Correctables, OSDI
  * 2016, §5.2). The driver knows nodes by their addresses. A name without an
  * address of a node is looked up again, because a node that comes back at
- * another address keeps its name.
+ * another address keeps its name. Nodes that are silent come last.
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
   contactPoints: readonly ServerAddress[],
-  lookUp: HostLookup = (host) => lookup(host),
-): object {
+  {
+    health,
+    lookUp = (host) => lookup(host),
+  }: {
+    readonly health?: Pick<NodeHealth, 'isSilent'>;
+    readonly lookUp?: HostLookup;
+  } = {},
+): CoordinatorPolicy {
   const Base = driver.policies.loadBalancing
     .LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
@@ -74,20 +99,34 @@ export function createCoordinatorPolicy(
           : REMOTE;
     }
 
+    get hasNode(): boolean {
+      return this.#hosts === undefined || this.listNodes().length > 0;
+    }
+
+    listNodes(): readonly DriverHost[] {
+      return this.#plan().filter((host) => host.isUp?.() !== false);
+    }
+
+    findHost(address: string): DriverHost | undefined {
+      return this.#plan().find((host) => host.address === address);
+    }
+
     newQueryPlan(
       _keyspace: string,
-      _options: unknown,
+      options: DriverExecutionOptions | null,
       done: PolicyCallback<Iterator<DriverHost>>,
     ): void {
+      const execution = getExecution(options);
+      const finish = (plan: readonly DriverHost[]): void =>
+        done(null, follow(plan, execution));
       const plan = this.#plan();
       if (
         plan.length < contactPoints.length &&
         performance.now() >= this.#lookAgainAt
       )
         void this.#lookUp();
-      if (plan.length > 0 || this.#looking === undefined)
-        return done(null, plan.values());
-      void this.#looking.then(() => done(null, this.#plan().values()));
+      if (plan.length > 0 || this.#looking === undefined) return finish(plan);
+      void this.#looking.then(() => finish(this.#plan()));
     }
 
     getOptions(): Map<string, object> {
@@ -96,9 +135,13 @@ export function createCoordinatorPolicy(
 
     #plan(): DriverHost[] {
       const hosts = this.#hosts?.values() ?? [];
-      return this.#addresses.flatMap(
+      const plan = this.#addresses.flatMap(
         (address) => hosts.find((host) => host.address === address) ?? [],
       );
+      const silent = plan.filter(({ address }) => health?.isSilent(address));
+      return silent.length === 0
+        ? plan
+        : [...plan.filter((host) => !silent.includes(host)), ...silent];
     }
 
     /** Looks up the addresses of names that belong to no known node. */
@@ -127,6 +170,27 @@ export function createCoordinatorPolicy(
   })();
 }
 
+/** Returns the execution whose retry policy the driver has in its options. */
+function getExecution(
+  options: DriverExecutionOptions | null,
+): Execution | undefined {
+  const policy: Partial<ExecutionRetryPolicy> | undefined =
+    options?.getRetryPolicy?.();
+  return policy?.execution;
+}
+
+/** Notes at which node an execution is, when the driver turns to the node. */
+function* follow(
+  plan: readonly DriverHost[],
+  execution: Execution | undefined,
+): Generator<DriverHost> {
+  if (execution?.canSend() === false) return;
+  for (const host of plan) {
+    execution?.moveTo(host.address);
+    yield host;
+  }
+}
+
 interface RetryDecision {
   readonly decision: number;
   readonly consistency?: number | undefined;
@@ -137,13 +201,14 @@ interface RetryAttempt {
   readonly nbRetry: number;
 }
 
-/**
- * A retry policy of the driver. `onRepeat` is called when a failed update is
- * resent.
- */
+/** A retry policy of the driver, for all executions or for one. */
+export interface ExecutionRetryPolicy {
+  readonly execution: Execution | undefined;
+}
+
 export type RetryPolicyClass = new (
-  onRepeat?: (error: Error) => void,
-) => object;
+  execution?: Execution,
+) => ExecutionRetryPolicy;
 
 /**
  * Retries only idempotent requests. A request that failed for lack of replicas
@@ -154,11 +219,11 @@ export function createRetryPolicyClass(
 ): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
   return class extends Base {
-    readonly #onRepeat: ((error: Error) => void) | undefined;
+    readonly execution: Execution | undefined;
 
-    constructor(onRepeat?: (error: Error) => void) {
+    constructor(execution?: Execution) {
       super();
-      this.#onRepeat = onRepeat;
+      this.execution = execution;
     }
 
     onUnavailable(): RetryDecision {
@@ -176,7 +241,7 @@ export function createRetryPolicyClass(
       // send the data: another one may have the data. An update with `IF` reads
       // too.
       const isWorthIt =
-        this.#onRepeat === undefined &&
+        this.execution?.isWrite !== true &&
         nbRetry === 0 &&
         received >= blockFor &&
         !isDataPresent;
@@ -199,7 +264,7 @@ export function createRetryPolicyClass(
       error: Error,
     ): RetryDecision {
       if (nbRetry > 0) return { decision: RETHROW };
-      this.#onRepeat?.(error);
+      this.execution?.recordRepeat(error);
       return { decision: RETRY, useCurrentHost: false };
     }
   };

@@ -13,11 +13,19 @@ export interface DriverQueryOptions {
   readonly pageState?: string;
   readonly autoPage?: boolean;
   readonly timestamp?: number;
+  readonly readTimeout?: number;
+  /** The node of this execution: an object of the driver. */
+  readonly host?: never;
   /**
    * Decides which failures of this execution are retried: a policy of the
    * driver's own class.
    */
   readonly retry?: never;
+}
+
+/** What the driver passes on to its policies. */
+export interface DriverExecutionOptions {
+  getRetryPolicy?(): object;
 }
 
 /** The result of `Client.execute`. Writes have no rows. */
@@ -43,11 +51,6 @@ export interface DriverStatements {
 }
 
 interface DriverStatement {
-  /**
-   * The id of the statement at the nodes. Without it, the statement is
-   * prepared.
-   */
-  queryId?: unknown;
   readonly meta?: { readonly columns?: readonly DriverColumn[] } | undefined;
 }
 
@@ -65,11 +68,14 @@ export interface DriverClient {
     options?: DriverQueryOptions,
   ): Promise<DriverResult>;
   shutdown(): Promise<void>;
+  on?(event: 'hostRemove', listener: (host: DriverHost) => void): unknown;
 }
 
 export interface DriverHost {
   /** `address:port`. */
   readonly address: string;
+  isUp?(): boolean;
+  shutdown?(): Promise<void>;
 }
 
 export interface DriverHosts {
@@ -95,6 +101,13 @@ export interface CassandraDriver {
       readonly LoadBalancingPolicy: AbstractClass<object>;
     };
     readonly retry: { readonly RetryPolicy: new () => object };
+    readonly reconnection: {
+      readonly ExponentialReconnectionPolicy: new (
+        baseDelay: number,
+        maxDelay: number,
+        startWithNoDelay: boolean,
+      ) => object;
+    };
     readonly addressResolution: {
       readonly EC2MultiRegionTranslator: new () => object;
     };

@@ -126,6 +126,8 @@ export function toCorrectableError(
       : failure.message;
   return new CorrectableError(code, `${name}: ${reason}${advice}`, {
     cause: error,
+    // A retry meets the same certificate.
+    ...(isCertificateCode(failure.code) && { retryable: false }),
   });
 }
 
@@ -135,6 +137,7 @@ export function toCorrectableError(
  */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (isHiddenStatement(error)) return true;
   const { innerErrors } = error as DriverFailure;
   const answers = Object.values(innerErrors ?? { error }).filter(
     (item) => item instanceof Error,
@@ -142,6 +145,17 @@ export function isUnprepared(error: unknown): boolean {
   return (
     answers.length > 0 &&
     answers.every((item) => (item as DriverFailure).code === UNPREPARED)
+  );
+}
+
+/**
+ * Returns whether the driver has looked for a prepared statement that the
+ * cluster hides from it, because a node does not know the statement.
+ */
+function isHiddenStatement({ name, message }: DriverFailure): boolean {
+  return (
+    name === 'DriverInternalError' &&
+    message.startsWith('Unprepared response invalid')
   );
 }
 
@@ -195,19 +209,70 @@ export class RetriesFailedError extends Error {
   }
 }
 
+/** Reports that no contact point could be reached, with the error of each. */
+export class NoNodeError extends Error {
+  override readonly name = 'NoNodeError';
+  readonly innerErrors: Readonly<Record<string, unknown>>;
+
+  constructor(errors: ReadonlyMap<string, unknown>) {
+    const [first] = errors.values();
+    super('no contact point can be reached', { cause: first });
+    this.innerErrors = Object.fromEntries(errors);
+  }
+}
+
+/** Errors of TLS: a certificate is not accepted. */
+const CERTIFICATE =
+  /CERT|^ERR_(TLS|SSL)|^UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|HOSTNAME_MISMATCH/;
+
 /**
- * If the driver tried several nodes, or one without an alternative, the last
- * reply is a better reason than "no host".
+ * Returns whether the cluster refuses this process, or this process the
+ * cluster: wrong credentials, a role that may not log in, a certificate that is
+ * not trusted. Only an operator can correct that.
+ */
+export function isAccessRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return listFailures(error as DriverFailure).some(isRefusal);
+}
+
+/** Returns why, in the words of the cluster or of TLS. */
+export function describeRefusal(error: unknown): string {
+  const failures = listFailures(error as DriverFailure);
+  return (failures.find(isRefusal) ?? (error as Error)).message;
+}
+
+function isRefusal({ name, code }: DriverFailure): boolean {
+  return (
+    name === 'AuthenticationError' || code === 0x0100 || isCertificateCode(code)
+  );
+}
+
+function isCertificateCode(code: unknown): boolean {
+  return typeof code === 'string' && CERTIFICATE.test(code);
+}
+
+/**
+ * If several nodes were tried, or one without an alternative, the most specific
+ * failure is a better reason than "no host".
  */
 function getRootFailure(failure: DriverFailure): DriverFailure {
   if (failure.server !== undefined)
     return { name: failure.name, ...failure.server };
-  const inner = Object.values(failure.innerErrors ?? {}).filter(
-    (item) => item instanceof Error,
-  ) as DriverFailure[];
+  const failures = listFailures(failure);
   return (
-    inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure
+    failures.find(({ name }) => name === 'ResponseError') ??
+    failures.find(isRefusal) ??
+    failures[0] ??
+    failure
   );
+}
+
+/** Lists the failures of single attempts. */
+function listFailures(failure: DriverFailure): DriverFailure[] {
+  if (failure.innerErrors === undefined) return [failure];
+  return Object.values(failure.innerErrors ?? {})
+    .filter((item) => item instanceof Error)
+    .flatMap((item) => listFailures(item as DriverFailure));
 }
 
 function isMissing({ code, message }: DriverFailure): boolean {
@@ -216,6 +281,7 @@ function isMissing({ code, message }: DriverFailure): boolean {
 
 function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (isMissing(failure)) return 'FINAL_FAILED';
+  if (isHiddenStatement(failure)) return 'UNAVAILABLE';
   if (typeof failure.code === 'number')
     return (
       SERVER_ERROR_CODES[failure.code] ??

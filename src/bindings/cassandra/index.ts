@@ -4,6 +4,7 @@
  */
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
+export type { CassandraAlarm } from './access-alarms.ts';
 export type { CassandraOptions } from './options.ts';
 export type {
   CassandraLevels,

@@ -14,6 +14,7 @@ import {
 } from '../../correctable/validate.ts';
 import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import { READ_CONSISTENCIES, type Consistency } from './consistency-levels.ts';
+import type { CassandraAlarm } from './access-alarms.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { PreliminaryReplies } from './read-strategy.ts';
 import {
@@ -99,6 +100,11 @@ export interface CassandraOptions {
    * name in `contactPoints`. Default: `clientOptions.sslOptions`.
    */
   readonly tls?: object | undefined;
+  /**
+   * Receives an alarm when the cluster refuses the connection, once until it is
+   * corrected. Default: a warning of the process.
+   */
+  readonly onAlarm?: ((alarm: CassandraAlarm) => unknown) | undefined;
   /** The module `cassandra-driver`. Default: the installed one. */
   readonly driver?: CassandraDriver | undefined;
   /**
@@ -114,6 +120,7 @@ type OptionalField =
   | 'credentials'
   | 'tls'
   | 'driver'
+  | 'onAlarm'
   | 'translateAddress'
   | 'preliminaryReplies';
 
@@ -153,6 +160,7 @@ const OPTIONS: OptionNamesOf<CassandraOptions> = {
   requestTimeoutMs: true,
   credentials: true,
   tls: true,
+  onAlarm: true,
   driver: true,
   clientOptions: true,
 };
@@ -186,6 +194,7 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
       (options.clientOptions as { readonly sslOptions?: object } | undefined)
         ?.sslOptions ??
       undefined,
+    onAlarm: options.onAlarm,
     driver: options.driver,
     translateAddress: options.translateAddress,
     clientOptions: options.clientOptions ?? {},
@@ -231,7 +240,7 @@ function checkOtherOptions(options: CassandraOptions): void {
     'preliminaryReplies',
     'must be preliminaryReplies() of correctables/research/cassandra-icg, or be left out',
   );
-  checkOptionTypes(options, 'function', 'translateAddress');
+  checkOptionTypes(options, 'function', 'translateAddress', 'onAlarm');
   checkOptionTypes(options, 'boolean', 'singleDataCenter', 'createTable');
 }
 

@@ -45,13 +45,18 @@ export class WriteRun implements SubmissionStatus {
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
-      this.mayHaveBeenSent = true;
-      this.#handleReply(
-        await cluster.write({ ...plan, consistency: writeConsistency }),
+      const page = await cluster.write(
+        { ...plan, consistency: writeConsistency },
+        () => {
+          if (this.#hasEnded || context.signal.aborted) return false;
+          this.mayHaveBeenSent = true;
+          return true;
+        },
       );
+      this.#handleReply(page);
     } catch (error) {
-      // The connection failed before the update could be sent, so the update
-      // was certainly not made.
+      // If the connection or the preparation failed before the update could be
+      // sent, the update was certainly not made.
       this.#fail(
         toCorrectableError(
           error,

@@ -1,4 +1,5 @@
 /** Prepares statements once, and again if a node has forgotten one. */
+import { PreparedTexts } from '../../bindings/cassandra/prepared-texts.ts';
 import { RecentMap } from '../../bindings/shared/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
@@ -20,6 +21,7 @@ const MAX_STATEMENTS = 1_000;
 
 export class PreparedStatements {
   readonly #prepareTimeoutMs: number;
+  readonly #texts = new PreparedTexts();
   readonly #prepared = new RecentMap<PreparedStatement>(MAX_STATEMENTS);
   readonly #preparing = new WeakMap<
     Connection,
@@ -61,7 +63,9 @@ export class PreparedStatements {
     cql: string,
   ): Promise<PreparedStatement> {
     const response = await connection.request(
-      encodePrepare(cql),
+      // Another text each time, so that keys encoded by former types are
+      // refused.
+      encodePrepare(this.#texts.create(cql)),
       this.#prepareTimeoutMs,
     );
     if (response.kind === 'error') {

@@ -9,11 +9,16 @@ import {
   type DriverResult,
   type LevelsOf,
 } from '../../../../src/bindings/cassandra/index.ts';
+import type { ExecutionRetryPolicy } from '../../../../src/bindings/cassandra/driver-policies.ts';
+import { removeMark } from '../../../../src/bindings/cassandra/prepared-texts.ts';
 import { createClient, type Client } from '../../../../src/index.ts';
 
 /** One statement in the hands of the test. */
 export interface Executed {
+  /** Without the mark of a prepared text. */
   readonly cql: string;
+  /** As the driver has it. */
+  readonly text: string;
   readonly params: readonly unknown[];
   readonly options: DriverQueryOptions;
   readonly consistency: string;
@@ -71,10 +76,14 @@ export function fakeDriver(): FakeDriver {
       return fake.connect();
     }
 
-    execute(cql: string, params: unknown[] = [], options: DriverQueryOptions = {}): Promise<DriverResult> {
+    execute(text: string, params: unknown[] = [], options: DriverQueryOptions = {}): Promise<DriverResult> {
+      // The driver asks its policies for a node just before it sends.
+      const { execution } = (options.retry ?? {}) as Partial<ExecutionRetryPolicy>;
+      if (execution?.canSend() === false) return Promise.reject(new cassandraDriver.errors.NoHostAvailableError({}));
       return new Promise((resolve, reject) => {
         const executed: Executed = {
-          cql,
+          cql: removeMark(text),
+          text,
           params,
           options,
           consistency: NAMES.get(String(options.consistency)) ?? 'unset',
