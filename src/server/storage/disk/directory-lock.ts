@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { linkDraft, move } from './network-volume.ts';
 import { isNoSpace, markFenced, type Files, type SyncedFile } from './files.ts';
 
 interface LockHolder {
@@ -265,7 +266,7 @@ function tryCreate(path: string, text: string): number | undefined {
   const descriptor = fs.openSync(draft, 'wx', 0o600);
   try {
     fs.writeSync(descriptor, text);
-    fs.linkSync(draft, path);
+    linkDraft(draft, path);
     return descriptor;
   } catch (error) {
     fs.closeSync(descriptor);
@@ -333,7 +334,7 @@ function removeStale(
   if (readLock(path)?.text !== found.text) return;
   const aside = `${path}.stale.${randomUUID()}`;
   try {
-    fs.renameSync(path, aside);
+    move(path, aside);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return;
     throw error;

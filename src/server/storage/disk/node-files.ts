@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Files, SyncedFile, Timing } from './files.ts';
+import { move } from './network-volume.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 /** Windows has no O_DSYNC. There, each write is followed by a sync. */
@@ -112,7 +113,7 @@ export class NodeFiles implements Files {
     const draft = `${full}.new`;
     try {
       fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
-      fs.renameSync(draft, full);
+      move(draft, full);
     } catch (error) {
       fs.rmSync(draft, { force: true });
       throw error;
@@ -122,8 +123,9 @@ export class NodeFiles implements Files {
 
   moveDirectory(from: string, to: string): void {
     const [source, target] = [join(this.#root, from), join(this.#root, to)];
+    fs.accessSync(source);
     fs.mkdirSync(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
-    fs.renameSync(source, target);
+    move(source, target);
     syncDirectory(dirname(target));
     syncDirectory(dirname(source));
   }
