@@ -15,6 +15,8 @@ export interface SessionState<Position> {
    * Only the primary certainly has that.
    */
   readonly needsPrimary: boolean;
+  /** Whether positions can no longer be compared. Absent for false. */
+  readonly isUnordered?: true | undefined;
 }
 
 type Reached<Position> = (have: Position, need: Position) => boolean;
@@ -26,22 +28,37 @@ export class SessionPositions<Position> {
   #unknownCount = 0;
   /** How much of that a read at the primary has covered. */
   #coveredCount = 0;
+  #isUnordered = false;
 
   constructor(reached: Reached<Position>) {
     this.#reached = reached;
   }
 
   get state(): SessionState<Position> {
-    return { need: this.#need ?? null, needsPrimary: this.#needsPrimary };
+    return {
+      need: this.#need ?? null,
+      needsPrimary: this.#needsPrimary,
+      ...(this.#isUnordered && { isUnordered: true }),
+    };
   }
 
   /** Continues a session from a token. Several may be from several logs. */
-  continueFrom({ need, needsPrimary }: SessionState<Position>): void {
+  continueFrom({
+    need,
+    needsPrimary,
+    isUnordered,
+  }: SessionState<Position>): void {
+    if (isUnordered) this.#isUnordered = true;
     if (needsPrimary) this.#unknownCount += 1;
     if (need === null) return;
     if (this.#need !== undefined && !this.#isOrdered(this.#need, need))
       this.#unknownCount += 1;
     this.#advance(need);
+  }
+
+  /** Whether later positions may begin from the first one again. */
+  get isUnordered(): boolean {
+    return this.#isUnordered;
   }
 
   /** Begins a read. It is judged by what the session has seen by now. */
@@ -92,6 +109,16 @@ export class SessionPositions<Position> {
     this.#unknownCount += 1;
   }
 
+  /**
+   * Forgets the position, because later ones may begin from the first one again.
+   * A replica may still have a higher one from before. So only the primary
+   * answers from now on.
+   */
+  loseOrder(): void {
+    this.forget();
+    this.#isUnordered = true;
+  }
+
   /** Notes what the primary has shown to a read. */
   recordPrimary(
     { unknownCount }: SessionRead<Position>,
@@ -106,7 +133,7 @@ export class SessionPositions<Position> {
   }
 
   get #needsPrimary(): boolean {
-    return this.#unknownCount > this.#coveredCount;
+    return this.#isUnordered || this.#unknownCount > this.#coveredCount;
   }
 
   /** Goes forward, or on to another log. */

@@ -35,6 +35,7 @@ import {
 } from './cache-entry.ts';
 import { CacheLink, type CacheAsideFailure } from './cache-link.ts';
 import { DroppedKeys } from './dropped-keys.ts';
+import { SharedReads } from './shared-reads.ts';
 
 /** Options of `cacheAside`. */
 export interface CacheAsideOptions {
@@ -50,6 +51,8 @@ export interface CacheAsideOptions {
   readonly delete: (key: string) => unknown;
   /**
    * How long a view may be shown after its origin was asked, in milliseconds.
+   * Entries get up to a tenth less, so that those that were stored together do
+   * not expire together.
    */
   readonly ttlMs: number;
   /** The tier behind the cache, which also executes the writes. */
@@ -89,6 +92,11 @@ export interface CacheAsideTiers {
  * Final views fill it, and writes drop it. No operation waits for that, so a
  * cache that hangs delays nothing.
  *
+ * Equal reads of one key share a read of the origin: those that come while one is
+ * in flight wait for the next one. So an origin gets two reads, not a hundred, if
+ * a key that many clients read is not in the cache. All callers get the same
+ * value: do not change it.
+ *
  * A cached view has `meta.lagMs`, for `getLagMs` and `freshEnough`: how long ago
  * the origin was asked. Machines that share the cache need the same time. Views
  * are kept apart by the operation, its arguments and its principal.
@@ -105,16 +113,20 @@ export interface CacheAsideTiers {
  * const store = createClient(tiered(['cache', 'origin'], { cache, origin }));
  */
 export function cacheAside(options: CacheAsideOptions): CacheAsideTiers {
-  return openCacheAside(options, systemClock);
+  return openCacheAside(options, systemClock, Math.random);
 }
 
-/** Creates the tiers with a clock, which tests control. */
+/**
+ * Creates the tiers with a clock and a source of numbers in [0, 1), which tests
+ * control. Without numbers, entries live for the whole `ttlMs`.
+ */
 export function openCacheAside(
   options: CacheAsideOptions,
   clock: Clock,
+  random: () => number = () => 0,
 ): CacheAsideTiers {
   const resolved = readOptions(options, { call: CALL }, CACHE_ASIDE_OPTIONS);
-  return new CacheAside(resolved, clock).tiers;
+  return new CacheAside(resolved, clock, random).tiers;
 }
 
 const CALL =
@@ -140,9 +152,18 @@ type OriginTier = Tier & {
 
 /** A read of the origin that may fill the cache. */
 interface FillingRead {
+  readonly key: string;
+  /** What distinguishes its views from others of the key. */
+  readonly id: string | undefined;
+  /** When it began, by both clocks. */
+  readonly beganAtMs: number;
+  readonly beganAtWallMs: number;
   /** Whether a write has changed the key since, or may have. */
   isSpoiled: boolean;
 }
+
+/** The part of `ttlMs` by which the lives of entries differ. */
+const JITTER = 0.1;
 
 class CacheAside {
   readonly #options: Resolved;
@@ -150,14 +171,18 @@ class CacheAside {
   readonly #origin: OriginTier;
   readonly #link: CacheLink;
   readonly #dropped: DroppedKeys;
+  readonly #random: () => number;
+  readonly #sharedReads: SharedReads;
   /** Reads that have not filled the cache yet, by key. */
   readonly #reads = new Map<string, Set<FillingRead>>();
   /** Operations whose results cannot be cached, which was reported. */
   readonly #reported = new Set<string>();
 
-  constructor(options: Resolved, clock: Clock) {
+  constructor(options: Resolved, clock: Clock, random: () => number) {
     this.#options = options;
     this.#clock = clock;
+    this.#random = random;
+    this.#sharedReads = new SharedReads(clock);
     this.#origin = options.origin;
     this.#dropped = new DroppedKeys(clock, options.ttlMs);
     this.#link = new CacheLink({
@@ -210,18 +235,42 @@ class CacheAside {
   ): Promise<unknown> {
     const key = this.#getKey(operation);
     if (key === undefined) return this.#origin(operation, context);
-    const read = this.#beginRead(key);
-    const readAtMs = this.#getWallTime();
+    const id = this.#toId(operation, context);
+    const read = (shared: LevelContext): Promise<unknown> =>
+      this.#readAndFill(operation, shared, { key, id });
+    if (id === undefined) return read(context);
+    const sharedId = JSON.stringify([context.level, key, operation.key, id]);
+    return this.#sharedReads.execute(sharedId, context, read);
+  }
+
+  async #readAndFill(
+    operation: Operation,
+    context: LevelContext,
+    entry: Pick<FillingRead, 'key' | 'id'>,
+  ): Promise<unknown> {
+    const read = this.#beginRead(entry);
     try {
       const result = await this.#origin(operation, context);
-      const text = this.#format(operation, context, result, readAtMs);
-      if (text === undefined) this.#endRead(key, read);
-      else this.#fill(key, text, read, readAtMs);
+      const ageMs = this.#getAgeMs(read);
+      const text = this.#format(operation, result, read, ageMs);
+      if (text === undefined) this.#endRead(read);
+      else this.#fill(text, read, ageMs);
       return result;
     } catch (error) {
-      this.#endRead(key, read);
+      this.#endRead(read);
       throw error;
     }
+  }
+
+  /**
+   * Returns how long ago the origin was asked. The clock of the machine may have
+   * been set meanwhile, and the other one stands still while a machine sleeps.
+   */
+  #getAgeMs({ beganAtMs, beganAtWallMs }: FillingRead): number {
+    return Math.max(
+      this.#clock.now() - beganAtMs,
+      this.#getWallTime() - beganAtWallMs,
+    );
   }
 
   /** The write may have been made, also if it fails. */
@@ -261,48 +310,55 @@ class CacheAside {
     });
   }
 
-  #fill(key: string, text: string, read: FillingRead, readAtMs: number): void {
-    const leftMs = readAtMs + this.#options.ttlMs - this.#getWallTime();
+  #fill(text: string, read: FillingRead, ageMs: number): void {
+    const { key } = read;
+    const { ttlMs, set } = this.#options;
+    const leftMs = ttlMs * (1 - JITTER * this.#random()) - ageMs;
     if (read.isSpoiled || !this.#link.isUsable || leftMs <= 0)
-      return this.#endRead(key, read);
+      return this.#endRead(read);
     void this.#link.ask('set', key, async () => {
       try {
-        await this.#options.set(key, text, Math.ceil(leftMs));
+        await set(key, text, Math.ceil(leftMs));
         if (!read.isSpoiled) this.#dropped.delete(key);
       } finally {
         // A write has ended meanwhile: the cache may have got the order wrong.
         if (read.isSpoiled) this.#drop(key);
-        this.#endRead(key, read);
+        this.#endRead(read);
       }
     });
   }
 
-  #beginRead(key: string): FillingRead {
-    const read = { isSpoiled: false };
-    const reads = this.#reads.get(key) ?? new Set();
-    this.#reads.set(key, reads.add(read));
+  #beginRead(entry: Pick<FillingRead, 'key' | 'id'>): FillingRead {
+    const read: FillingRead = {
+      ...entry,
+      beganAtMs: this.#clock.now(),
+      beganAtWallMs: this.#getWallTime(),
+      isSpoiled: false,
+    };
+    const reads = this.#reads.get(read.key) ?? new Set();
+    this.#reads.set(read.key, reads.add(read));
     return read;
   }
 
-  #endRead(key: string, read: FillingRead): void {
-    const reads = this.#reads.get(key);
+  #endRead(read: FillingRead): void {
+    const reads = this.#reads.get(read.key);
     reads?.delete(read);
-    if (reads?.size === 0) this.#reads.delete(key);
+    if (reads?.size === 0) this.#reads.delete(read.key);
   }
 
   /** Returns `undefined` for a result that is not cached. */
   #format(
     operation: Operation,
-    context: LevelContext,
     result: unknown,
-    readAtMs: number,
+    { id }: FillingRead,
+    ageMs: number,
   ): string | undefined {
-    const id = this.#toId(operation, context);
     if (result === skipLevel || id === undefined) return undefined;
     const view = isValueWithDetails(result)
       ? { value: result.value, ...result.details }
       : { value: result };
     try {
+      const readAtMs = this.#getWallTime() - ageMs;
       return formatEntry({ ...view, id, readAtMs }, operation);
     } catch (error) {
       this.#reportOnce(error, operation, 'set');

@@ -1,9 +1,14 @@
 /**
  * A session whose versions belong to one key each.
  *
+ * A write without a version forgets the version of its key, and the strongest
+ * level answers next.
+ *
  * A row that was deleted has no version, and a new row in its place may count
- * from 1 again. So a write or a final view without a version forgets the
- * version of its key, and the strongest level answers next.
+ * from 1 again. A weaker level may still have the old row, with a higher version
+ * than the new one. So after a `remove` or a final view without a version, only
+ * the strongest level answers for that key. If the origin keeps a version for
+ * deleted rows, nothing of that happens.
  */
 import type { Operation } from '../../../correctable/operation.ts';
 import { getPortableTouches } from '../../shared/portable-touches.ts';
@@ -22,6 +27,8 @@ export interface KeySessionState {
   readonly keys: readonly (readonly [key: string, state: EncodedState])[];
   /** Whether the session has seen other keys too. */
   readonly isPartial: boolean;
+  /** Whether a key that is not in `keys` has lost its order. Absent for false. */
+  readonly isUnordered?: true | undefined;
 }
 
 /** With more, the keys that were used least recently are forgotten. */
@@ -42,6 +49,8 @@ export class KeySession implements TierSession {
    * that is not known then.
    */
   #isPartial = false;
+  /** Whether one of the forgotten keys had lost its order. */
+  #isUnordered = false;
 
   constructor(reached: Reached, maxKeys: number = MAX_KEYS) {
     this.#reached = reached;
@@ -51,21 +60,28 @@ export class KeySession implements TierSession {
   get state(): KeySessionState {
     const keys: KeySessionState['keys'][number][] = [];
     let length = 0;
+    let isPartial = this.#isPartial;
+    let isUnordered = this.#isUnordered;
     for (const [key, positions] of [...this.#keys].toReversed()) {
       if (!hasSeenAny(positions)) continue;
       const entry = [key, encodeState(positions.state)] as const;
-      length += JSON.stringify(entry).length;
-      if (length > MAX_TOKEN_KEYS_LENGTH) return { keys, isPartial: true };
-      keys.push(entry);
+      if (length <= MAX_TOKEN_KEYS_LENGTH)
+        length += JSON.stringify(entry).length;
+      if (length <= MAX_TOKEN_KEYS_LENGTH) keys.push(entry);
+      else {
+        isPartial = true;
+        isUnordered ||= positions.isUnordered;
+      }
     }
-    return { keys, isPartial: this.#isPartial };
+    return { keys, isPartial, ...(isUnordered && { isUnordered }) };
   }
 
-  continueFrom({ keys, isPartial }: KeySessionState): void {
+  continueFrom({ keys, isPartial, isUnordered }: KeySessionState): void {
     for (const [key, state] of keys.toReversed())
       this.#find(key).continueFrom(decodeState(state));
     // Last, because these keys are known.
     if (isPartial) this.#isPartial = true;
+    if (isUnordered) this.#isUnordered = true;
   }
 
   beginRead(operation: Operation): GuardedRead {
@@ -75,7 +91,7 @@ export class KeySession implements TierSession {
     return new PositionedRead({
       positions,
       reached: this.#reached,
-      onUnknownFinal: () => positions.forget(),
+      onUnknownFinal: () => positions.loseOrder(),
     });
   }
 
@@ -84,7 +100,10 @@ export class KeySession implements TierSession {
     if (keys === undefined) return this.#forgetAll();
     for (const key of keys) {
       // One version of several keys belongs to none of them.
-      if (version === undefined || keys.length > 1) this.#find(key).forget();
+      if (version === undefined && operation.name === 'remove')
+        this.#find(key).loseOrder();
+      else if (version === undefined || keys.length > 1)
+        this.#find(key).forget();
       else this.#find(key).recordWrite(version);
     }
   }
@@ -99,13 +118,16 @@ export class KeySession implements TierSession {
 
   #create(): SessionPositions<unknown> {
     const positions = new SessionPositions(this.#reached);
-    if (this.#isPartial) positions.forget();
+    if (this.#isUnordered) positions.loseOrder();
+    else if (this.#isPartial) positions.forget();
     return positions;
   }
 
   #dropOldest(): void {
-    const [oldest] = this.#keys.keys();
-    this.#keys.delete(oldest as string);
+    const [oldest] = this.#keys.entries();
+    const [key, positions] = oldest!;
+    this.#keys.delete(key);
+    this.#isUnordered ||= positions.isUnordered;
     // Also if nothing was seen of it: a read of it may be in flight.
     this.#isPartial = true;
   }

@@ -9,14 +9,15 @@ import {
 export interface EncodedState {
   readonly need: EncodedVersion | null;
   readonly needsPrimary: boolean;
+  readonly isUnordered?: true | undefined;
 }
 
 export function encodeState(state: SessionState<unknown>): EncodedState {
-  const { need, needsPrimary } = state;
-  return { need: need === null ? null : encodeVersion(need), needsPrimary };
+  const { need } = state;
+  return { ...state, need: need === null ? null : encodeVersion(need) };
 }
 
 export function decodeState(encoded: EncodedState): SessionState<unknown> {
-  const { need, needsPrimary } = encoded;
-  return { need: need === null ? null : decodeVersion(need), needsPrimary };
+  const { need } = encoded;
+  return { ...encoded, need: need === null ? null : decodeVersion(need) };
 }

@@ -18,31 +18,10 @@ import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { withPrincipal } from '../../../../src/server/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import * as z from 'zod';
-import { deferred, seen } from './set-up.ts';
+import { deferred, seen, settle, SharedCache } from './set-up.ts';
 
 const LEVELS = ['cache', 'origin'] as const;
 const TTL_MS = 60_000;
-
-/** A cache in memory. Its commands can be held, fail, or never be answered. */
-class SharedCache {
-  readonly texts = new Map<string, string>();
-  readonly commands: string[] = [];
-  /** Runs before each command. Its error is the answer. */
-  before: (command: string) => unknown = () => {};
-
-  readonly functions = {
-    get: (key: string) => this.#run(`get ${key}`, () => this.texts.get(key) ?? null),
-    set: (key: string, text: string, ttlMs: number) =>
-      this.#run(`set ${key} ${ttlMs}`, () => void this.texts.set(key, text)),
-    delete: (key: string) => this.#run(`delete ${key}`, () => void this.texts.delete(key)),
-  };
-
-  async #run<T>(command: string, execute: () => T): Promise<T> {
-    this.commands.push(command);
-    await this.before(command);
-    return execute();
-  }
-}
 
 interface Setup extends Partial<CacheAsideOptions> {
   readonly tiered?: TieredOptions;
@@ -69,9 +48,6 @@ function open({ tiered: options = {}, ...setup }: Setup = {}, cache = new Shared
   const client = createClient(tiered(LEVELS, tiers, { onError: () => {}, ...options }));
   return { cache, rows, clock, onError, origin, client };
 }
-
-/** Lets the cache be filled, which no operation waits for. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('filling and dropping', () => {
   // @rule TIER-8
@@ -248,6 +224,43 @@ describe('whose view, and of when', () => {
       cache.texts.set('k', text);
       expect(await seen(client.invoke(get('k')))).toHaveLength(1);
     }
+  });
+});
+
+describe('the clock of the machine', () => {
+  // @rule TIER-11
+  test.each([
+    ['back', -3_600_000, TTL_MS - 20],
+    ['forward by less than ttlMs', 10_000, TTL_MS - 10_020],
+  ])('set %s while the origin answers → no entry lives longer than ttlMs', async (_, byMs, leftMs) => {
+    const cache = new SharedCache();
+    const clock = virtualClock(10_000_000);
+    let offsetMs = 0;
+    const answer = deferred<string>();
+    const wallNow = (): number => clock.now() + offsetMs;
+    const options = { ...cache.functions, ttlMs: TTL_MS, origin: farAway(() => answer.promise) };
+    const tiers = openCacheAside(options, { now: clock.now, setTimer: clock.setTimer, wallNow });
+    const client = createClient(tiered(LEVELS, tiers));
+    const read = client.invoke(get('k'));
+    await clock.advance(20);
+    offsetMs = byMs;
+    answer.resolve('v');
+    await read;
+    await settle();
+    expect(cache.commands.at(-1)).toBe(`set k ${leftMs}`);
+    await clock.advance(30);
+    expect(getLagMs(await client.invoke(get('k')).when('cache'))).toBe(TTL_MS - leftMs + 30);
+  });
+
+  test('entries that were stored together do not expire together, and never after ttlMs', async () => {
+    const cache = new SharedCache();
+    const random = vi.fn<() => number>().mockReturnValueOnce(0).mockReturnValueOnce(0.5).mockReturnValue(0.999);
+    const options = { ...cache.functions, ttlMs: TTL_MS, origin: () => 'v' };
+    const client = createClient(tiered(LEVELS, openCacheAside(options, virtualClock(), random)));
+    for (const key of ['a', 'b', 'c']) await client.invoke(get(key));
+    await settle();
+    const lives = cache.commands.filter((command) => command.startsWith('set'));
+    expect(lives).toEqual(['set a 60000', 'set b 57000', 'set c 54006']);
   });
 });
 

@@ -13,7 +13,7 @@ import {
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
-import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { get, getMany, put, remove } from '../../../../src/operations/index.ts';
 import { deferred, seen } from './set-up.ts';
 
 const TOKEN_KEY = 'a secret of all processes';
@@ -46,7 +46,8 @@ class Rows {
     return row === undefined ? absent : withDetails(row.value, { version: row.version });
   }
 
-  #write({ key = '', args }: Operation): unknown {
+  #write({ name, key = '', args }: Operation): unknown {
+    if (name === 'remove') return void this.origin.delete(key);
     const { value } = args as { value: unknown };
     const version = Number(this.origin.get(key)?.version ?? 0) + 1;
     this.origin.set(key, { value, version });
@@ -180,6 +181,48 @@ describe('final views', () => {
     expect(await seen(client.invoke(get('k'), { session }))).toEqual(['origin=undefined!']);
     rows.origin.set('k', { value: 'second', version: 1 });
     expect(await client.invoke(get('k'), { session })).toBe('second');
+  });
+});
+
+describe('a row that is deleted and created again, with versions from 1', () => {
+  const lateRow = { value: 'first life', version: 5 };
+
+  // @rule TIER-3
+  test.each(['this session', 'another client'])('%s removes it → the earlier row is not shown', async (remover) => {
+    const { rows, client, session } = open();
+    if (remover === 'this session') await client.invoke(remove('k'), { session });
+    else expect(await client.invoke(get('k'), { session })).toBeUndefined();
+    await client.invoke(put('k', 'second life'), { session });
+    expect(await client.invoke(get('k'), { session })).toBe('second life');
+    rows.cache.set('k', lateRow); // by a process that read it before
+    for (const continued of [session, client.session({ tokens: session.tokens })]) {
+      expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual(['origin=second life!']);
+      expect(await client.invokeStrong(get('k'), { session: continued })).toBe('second life');
+    }
+  });
+
+  // @rule TIER-3
+  test('a token that has no room for the key → the earlier row is not shown', async () => {
+    const { rows, client, session } = open();
+    await client.invoke(remove('k'), { session });
+    for (let n = 0; n < 50; n += 1) await client.invoke(put(`a key with a long name ${n}`, n), { session });
+    await client.invoke(put('k', 'second life'));
+    rows.cache.set('k', lateRow);
+    const continued = client.session({ tokens: session.tokens });
+    for (let n = 0; n < 2; n += 1)
+      expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual(['origin=second life!']);
+  });
+
+  // @rule TIER-3
+  test('a version that survives the delete keeps early views', async () => {
+    const { rows, client, session } = open();
+    rows.origin.set('k', { value: undefined, version: 6 }); // deleted, and kept
+    expect(await client.invoke(get('k'), { session })).toBeUndefined();
+    await client.invoke(put('k', 'second life'), { session });
+    rows.cache.set('k', lateRow);
+    expect(await seen(client.invoke(get('k'), { session }))).toEqual(['origin=second life!']);
+    rows.cache.set('k', { value: 'second life', version: 7 });
+    expect(await seen(client.invoke(get('k'), { session }))).toEqual(['cache=second life', 'origin=second life!']);
   });
 });
 
