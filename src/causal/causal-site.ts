@@ -10,6 +10,7 @@ import {
   isRefusal,
   type PartitionAddress,
   type PartitionPort,
+  type RefusalCode,
   type RefusalReason,
   type SiteView,
   type StateReply,
@@ -80,8 +81,8 @@ export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
   /** The site that refused. Default: the own one */
   readonly site?: SiteIndex;
-  /** The error message of the store of the partition. */
   readonly detail?: string;
+  readonly code?: RefusalCode;
 }
 
 export type OnWritten = (result: { readonly stamp: Stamp } | OperationRefusal) => void;
@@ -130,11 +131,12 @@ export class CausalSite {
    * A partition may have lost writes before this gateway started. To detect that, the gateway takes
    * the view that other gateways have published, and asks the other sites which writes of this site
    * they have. Clients are served once a poll has compared the partition with both. Without a
-   * published view, all other sites must answer.
+   * published view, all other sites must answer. The first gateway of a site that was just prepared
+   * passes `needsOtherSites: false`.
    */
-  start(published: SiteView | undefined): void {
+  start(published: SiteView | undefined, { needsOtherSites = true } = {}): void {
     const { partitionCount, siteCount } = this.options;
-    this.#needsOtherSites = published === undefined;
+    this.#needsOtherSites = needsOtherSites && published === undefined;
     this.#isStableKnown = published !== undefined || siteCount === 1;
     if (published !== undefined) this.stabilizer.observeView(published);
     for (let partition = 0; partition < partitionCount; partition += 1) {

@@ -37,9 +37,18 @@ export type RefusalReason =
 
 export interface Refusal {
   readonly refused: RefusalReason;
-  /** The error message of the store of the partition. */
+  /** Why, in words for the caller of the operation. */
   readonly detail?: string;
+  /** Tells causes that only an operator can remove from those that pass. */
+  readonly code?: RefusalCode;
 }
+
+/**
+ * - `UNAUTHENTICATED`: the store refuses the password of this process.
+ * - `FORBIDDEN`: the store refuses a command to the user of this process.
+ * - `OVERLOADED`: the store has no room for another connection.
+ */
+export type RefusalCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'OVERLOADED';
 
 export function isRefusal(reply: object): reply is Refusal {
   return 'refused' in reply;

@@ -67,6 +67,8 @@ class MemorySite {
   isSilent = false;
   /** Whether calls to the keyspace get no reply. */
   hasSilentKeyspace = false;
+  /** Whether the server refuses to store a view. */
+  refusesViews = false;
   refusedCommand: string | undefined;
   /** The error reply of the server to all writes of clients. */
   writeRefusal: string | undefined;
@@ -212,6 +214,7 @@ export class CausalRedisWorld {
         }),
       exchangeView: ({ gateway, leaseMs, view }) =>
         ask((memory) => {
+          if (view !== undefined && memory.refusesViews) throw new Error('MISCONF the disk is full');
           const now = this.clock.now();
           const { lease } = memory;
           const isLeader = lease === undefined || lease.untilMs <= now || lease.gateway === gateway;

@@ -6,7 +6,13 @@ import type { Binding } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CausalBinding } from '../causal/causal-binding.ts';
 import type { ParsedWrite } from '../causal/parse-operation.ts';
-import type { CausalLevels, SiteHost, SiteOperations, VectorTokens } from '../causal/site-host.ts';
+import type {
+  CausalLevels,
+  SiteHost,
+  SiteOperations,
+  SiteProblem,
+  VectorTokens,
+} from '../causal/site-host.ts';
 import { createSessionTokens } from '../shared/session-tokens.ts';
 import { Alarms } from './alarms.ts';
 import { Gateway } from './gateway.ts';
@@ -94,7 +100,7 @@ class RedisHost implements SiteHost {
     return this.#gateway.failure;
   }
 
-  get problem(): string {
+  get problem(): SiteProblem {
     return this.#gateway.problem;
   }
 

@@ -13,6 +13,13 @@ import type { GatewayTime } from '../../causal/site-time.ts';
 import { getStamp, MICROSECONDS_PER_MS, type SiteIndex } from '../../causal/stamps.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import type { SiteProblem } from '../causal/site-host.ts';
+import {
+  describeError,
+  getErrorCode,
+  isAccessError,
+  isServerReply,
+} from '../shared/redis/redis-errors.ts';
 import type { Alarms } from './alarms.ts';
 import {
   checkRecord,
@@ -79,7 +86,7 @@ export class Gateway {
   #record: DeploymentRecord | undefined;
   #site: CausalSite | undefined;
   #failure: CorrectableError | undefined;
-  #problem = 'Redis of this site has not answered yet';
+  #problem: SiteProblem = { text: 'Redis of this site has not answered yet' };
   #isLeader = false;
   #isExchanging = false;
   #activeAtMs = 0;
@@ -88,6 +95,8 @@ export class Gateway {
   #exchangeMs = 0;
   /** The view that gateways of the site had published at the latest exchange. */
   #published: SiteView | undefined;
+  /** Whether a gateway of the site has ever published a view. Without it, none serves clients. */
+  #isPublished = false;
   #round: Timer | undefined;
   #isClosed = false;
 
@@ -96,9 +105,9 @@ export class Gateway {
     void this.#start();
   }
 
-  /** `undefined` until the gateway has read the deployment record. */
+  /** `undefined` until the gateway has read the deployment record, and its site has published. */
   get site(): CausalSite | undefined {
-    return this.#site;
+    return this.#isPublished ? this.#site : undefined;
   }
 
   get siteIndex(): SiteIndex {
@@ -111,8 +120,8 @@ export class Gateway {
     return this.#failure;
   }
 
-  /** Describes why the gateway does not serve clients yet. */
-  get problem(): string {
+  /** Why the gateway does not serve clients yet. */
+  get problem(): SiteProblem {
     return this.#problem;
   }
 
@@ -145,7 +154,10 @@ export class Gateway {
     } catch (error) {
       if (this.#isClosed) return;
       if (isFatal(error)) return this.#fail(error);
-      this.#problem = `Redis of this site cannot be reached: ${describe(error)}`;
+      const code = getErrorCode(error);
+      const text = `Redis of this site cannot be reached: ${describeError(error)}`;
+      this.#problem = { text, code: code === 'UNAVAILABLE' ? undefined : code };
+      this.#noteRefusal(this.#parts.options.site, error);
       this.#schedule(() => void this.#start(), RETRY_START_MS);
     }
   }
@@ -165,6 +177,7 @@ export class Gateway {
     this.#record = record;
     this.#verified.add(site);
     this.#isLeader = reply.isLeader;
+    this.#isPublished = reply.published !== undefined;
     this.#createSite(stores, reply.published);
     // Verify the other sites first, so that the first round can ask them (CAUSAL-13).
     await this.#verifyOthers();
@@ -193,7 +206,7 @@ export class Gateway {
   }
 
   #createSite(stores: SiteStores, published: PublishedView | undefined): void {
-    const { sites, partitions } = this.#record as DeploymentRecord;
+    const { sites, partitions, isRestored } = this.#record as DeploymentRecord;
     const { alarms } = this.#parts;
     const port = stores.createPort({
       sites,
@@ -210,8 +223,11 @@ export class Gateway {
       onAlarm: ({ code, partition }) => alarms.notePartition(code, partition),
       onNews: () => this.#noteActivity(),
     });
-    this.#problem = 'its partitions have not been polled yet';
-    this.#site.start(published && this.#decode(published));
+    this.#problem = { text: 'its partitions have not been polled yet' };
+    // A gateway publishes before it serves. So without a view, none has served since the site was
+    // prepared, which compared its partitions with those of all other sites.
+    const isFirst = published === undefined && isRestored !== true;
+    this.#site.start(published && this.#decode(published), { needsOtherSites: !isFirst });
   }
 
   /**
@@ -248,15 +264,22 @@ export class Gateway {
       if (record === undefined) {
         // The other site may be prepared later, so this is only reported.
         const { message } = createMissingRecordError(this.#expect(site));
-        this.#problem = message;
+        this.#problem = { text: message };
         return this.#parts.alarms.report('deployment', message);
       }
       checkSameDeployment(this.#record as DeploymentRecord, record);
       this.#verified.add(site);
     } catch (error) {
       if (isFatal(error)) return this.#fail(error);
-      this.#problem = `the site ${site} cannot be asked what it has of this one: ${describe(error)}`;
+      this.#noteRefusal(site, error);
     }
+  }
+
+  /** Reports a password, a right or a certificate that only an operator can correct. */
+  #noteRefusal(site: string, error: unknown): void {
+    if (!isAccessError(error)) return;
+    const message = `sites.${site}: its Redis refuses this process: ${describeError(error)}. Correct the password, the rights or the certificate. It is tried again.`;
+    this.#parts.alarms.report('access', message);
   }
 
   #runRound(): void {
@@ -332,9 +355,11 @@ export class Gateway {
         const known = published && this.#decode(published);
         if (known !== undefined) site.observeView(known);
         this.#published = known;
+        if (published !== undefined) this.#isPublished = true;
       },
-      () => {
+      (error: unknown) => {
         this.#isExchanging = false;
+        this.#noteRefusal(this.#parts.options.site, error);
         // The lease is unknown, so do all the work. If several gateways do so, that costs more, but
         // is safe.
         this.#isLeader = true;
@@ -371,7 +396,10 @@ export class Gateway {
         const view = published && this.#decode(published);
         onReply(view ?? { refused: 'STARTING' });
       },
-      () => onReply({ refused: 'UNREACHABLE' }),
+      (error: unknown) => {
+        this.#noteRefusal(name, error);
+        onReply({ refused: 'UNREACHABLE' });
+      },
     );
   }
 
@@ -388,11 +416,14 @@ export class Gateway {
       (servers) => {
         for (const { code, message } of findProblems(servers)) alarms.report(code, message);
       },
-      (error: unknown) =>
-        alarms.report(
-          'unchecked',
-          `INFO is refused, so that its settings are not checked: ${describe(error)}`,
-        ),
+      (error: unknown) => {
+        // A server that is down is checked at the next time.
+        if (isServerReply(error) && /^(ERR|NOPERM)\b/.test(error.message))
+          alarms.report(
+            'unchecked',
+            `INFO is refused, so that its settings are not checked: ${describeError(error)}`,
+          );
+      },
     );
     this.#schedule(() => this.#checkServers(), CHECK_MS);
   }
@@ -406,7 +437,8 @@ export class Gateway {
     const { site } = this.#parts.options;
     const message = `sites.${site}: the deployment record was missing, and is written again. Its Redis has lost data, which is copied from the other sites.`;
     this.#parts.alarms.report('deployment', message);
-    this.#ownKeyspace.createRecord(this.#record as DeploymentRecord).catch(() => {
+    const record = { ...(this.#record as DeploymentRecord), isRestored: true };
+    this.#ownKeyspace.createRecord(record).catch(() => {
       // The next round finds it missing again.
     });
   }
@@ -472,8 +504,4 @@ export class Gateway {
 
 function isFatal(error: unknown): error is CorrectableError {
   return isCorrectableError(error, 'INVALID_ARGUMENT') || isCorrectableError(error, 'UNSUPPORTED');
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

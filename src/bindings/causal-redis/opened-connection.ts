@@ -1,146 +1,220 @@
 /**
- * A connection that the binding opens. It finds out at the first call whether the nodes are a Redis
- * Cluster, because another site may be unreachable at the start.
+ * The connections that the binding opens to the Redis of a site: one to each master. It finds out
+ * at the first call whether the nodes are a Redis Cluster, because another site may be unreachable
+ * at the start.
+ *
+ * The `Cluster` of `ioredis` waits for a master that is silent for ever, and sends a command again
+ * after it has lost a connection. So routing is done here: a server that is silent, or that is no
+ * master any more, is given up, and the others are asked who is.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { ServerAddress } from '../shared/server-address.ts';
+import {
+  describeError,
+  isServerReply,
+  isWrongServer,
+  NoConnectionError,
+} from '../shared/redis/redis-errors.ts';
+import type { RedisClient, RedisDriver } from '../shared/redis/redis-driver.ts';
+import { RedisServer } from '../shared/redis/redis-server.ts';
+import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { RedisArgument, RedisConnection, ScriptConnection } from './redis-connection.ts';
-
-/** The part of the module `ioredis` that is used. */
-export interface RedisDriver {
-  readonly Redis: new (options: object) => ScriptConnection;
-  readonly Cluster: new (nodes: readonly object[], options: object) => ScriptConnection;
-}
-
-/**
- * The type is `string`, not a literal, so that compilers and bundlers do not look for a package
- * that may be absent.
- */
-const PACKAGE: string = 'ioredis';
-
-/** @throws CorrectableError `UNSUPPORTED` naming the package */
-export async function loadDriver(
-  load: (name: string) => Promise<unknown> = (name) => import(name),
-): Promise<RedisDriver> {
-  try {
-    return (await load(PACKAGE)) as RedisDriver;
-  } catch (cause) {
-    const message = `causalRedis needs the package ${PACKAGE}: npm install ${PACKAGE}.`;
-    throw new CorrectableError('UNSUPPORTED', message, {
-      cause,
-      field: 'sites',
-    });
-  }
-}
+import { learnTopology, toHost, type Topology } from './topology.ts';
 
 export interface ConnectionTarget {
   readonly addresses: readonly ServerAddress[];
   readonly redisOptions: object;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
+type Send = (client: RedisClient) => Promise<unknown>;
+
+/** How often a call follows a slot that has moved. */
+const MAX_REDIRECTIONS = 5;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
 
 export class OpenedConnection implements ScriptConnection {
-  readonly #driver: RedisDriver;
+  readonly sendsOnce = true;
+  readonly #loadDriver: () => Promise<RedisDriver>;
   readonly #target: ConnectionTarget;
-  #opening: Promise<ScriptConnection> | undefined;
-  #connection: ScriptConnection | undefined;
+  readonly #servers = new Map<string, RedisServer>();
+  #topology: Topology | undefined;
+  #learning: Promise<Topology> | undefined;
+  #learnCount = 0;
+  /** The servers are not asked again before this time. */
+  #learnsAgainAtMs = -Infinity;
+  #pauseMs = FIRST_PAUSE_MS;
+  #failure: unknown;
   #isClosed = false;
 
-  constructor(driver: RedisDriver, target: ConnectionTarget) {
-    this.#driver = driver;
+  constructor(loadDriver: () => Promise<RedisDriver>, target: ConnectionTarget) {
+    this.#loadDriver = loadDriver;
     this.#target = target;
   }
 
-  async call(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    const connection = this.#connection ?? (await this.#open());
-    return connection.call(command, ...args);
+  call(command: string, ...args: RedisArgument[]): Promise<unknown> {
+    return this.#send(args[0], (client) => client.call(command, ...args));
   }
 
-  async callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    const connection = this.#connection ?? (await this.#open());
-    return connection.callBuffer(command, ...args);
+  callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown> {
+    return this.#send(args[0], (client) => client.callBuffer(command, ...args));
   }
 
-  async evalBuffer(script: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    const connection = this.#connection ?? (await this.#open());
-    return connection.evalBuffer(script, keyCount, ...args);
+  evalBuffer(script: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
+    return this.#send(args[0], (client) => client.evalBuffer(script, keyCount, ...args));
   }
 
-  async evalshaBuffer(sha: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    const connection = this.#connection ?? (await this.#open());
-    return connection.evalshaBuffer(sha, keyCount, ...args);
+  evalshaBuffer(sha: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
+    return this.#send(args[0], (client) => client.evalshaBuffer(sha, keyCount, ...args));
   }
 
   on(): void {}
 
-  nodes(role: 'master'): RedisConnection[] {
-    const connection = this.#connection;
-    return connection?.nodes?.(role) ?? [connection ?? this];
+  nodes(): RedisConnection[] {
+    return (this.#topology?.masters ?? []).map((address) => {
+      const send = (run: Send): Promise<unknown> => this.#sendTo(address, run);
+      return {
+        options: address,
+        call: (command: string, ...args: RedisArgument[]) =>
+          send((client) => client.call(command, ...args)),
+        callBuffer: (command: string, ...args: RedisArgument[]) =>
+          send((client) => client.callBuffer(command, ...args)),
+        disconnect: () => {},
+      };
+    });
   }
 
   disconnect(): void {
     this.#isClosed = true;
-    this.#connection?.disconnect();
+    for (const server of this.#servers.values()) server.close();
   }
 
-  #open(): Promise<ScriptConnection> {
-    this.#opening ??= this.#connect().then(
-      (connection) => {
-        this.#connection = connection;
-        if (this.#isClosed) connection.disconnect();
-        return connection;
-      },
-      (error: unknown) => {
-        this.#opening = undefined;
-        throw error;
-      },
-    );
-    return this.#opening;
-  }
-
-  async #connect(): Promise<ScriptConnection> {
-    const { addresses, redisOptions } = this.#target;
-    const address = await this.#findServer();
-    const connection = address.isCluster
-      ? new this.#driver.Cluster(addresses, { redisOptions })
-      : new this.#driver.Redis({ ...redisOptions, ...address });
-    // Ignore the event: each call reports its own failure.
-    connection.on('error', () => {});
-    return connection;
-  }
-
-  /** Returns the first node that answers, and whether it belongs to a Cluster. */
-  async #findServer(): Promise<ServerAddress & { readonly isCluster: boolean }> {
-    const errors: unknown[] = [];
-    for (const address of this.#target.addresses) {
+  /** Sends a command to the master of a key. Without a key, any master will do. */
+  async #send(key: RedisArgument = '', run: Send): Promise<unknown> {
+    const topology = this.#topology ?? (await this.#learn());
+    let address = topology.findMaster(String(key));
+    let isAsking = false;
+    for (let redirections = 0; ; redirections += 1) {
+      if (address === undefined) {
+        this.#doubt();
+        throw new NoConnectionError('the master of a key', 'its slot is served by no server');
+      }
       try {
-        return { ...address, isCluster: await this.#isCluster(address) };
+        return await this.#sendTo(address, isAsking ? (client) => askThen(client, run) : run);
       } catch (error) {
-        errors.push(error);
+        const redirection = this.#findRedirection(error, address);
+        if (redirection === undefined || redirections === MAX_REDIRECTIONS) throw error;
+        ({ address, isAsking } = redirection);
       }
     }
-    throw errors.at(-1);
   }
 
-  async #isCluster(address: ServerAddress): Promise<boolean> {
-    let problem: unknown;
-    const connection = new this.#driver.Redis({
-      ...this.#target.redisOptions,
-      ...address,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      maxRetriesPerRequest: 0,
-      retryStrategy: () => null,
-    });
-    connection.on('error', (error) => (problem = error));
+  async #sendTo(address: ServerAddress, run: Send): Promise<unknown> {
+    const server = this.#getServer(address);
     try {
-      const info = String(await connection.call('info', 'cluster'));
-      return info.includes('cluster_enabled:1');
+      const client = server.ready ?? (await server.connect());
+      try {
+        return await server.watch(client, run(client));
+      } catch (error) {
+        if (isServerReply(error) && error.message.startsWith('READONLY')) {
+          server.giveUp(client, error);
+          // Of the masters of a cluster, the others still are.
+          if ((this.#topology?.masters.length ?? 0) <= 1) this.#topology = undefined;
+        }
+        throw error;
+      }
     } catch (error) {
-      // The error of the socket is more specific than "connection is closed".
-      throw problem ?? error;
-    } finally {
-      connection.disconnect();
+      if (!isServerReply(error) || isWrongServer(error)) this.#doubt();
+      throw error;
     }
   }
+
+  /** Returns where a slot is, if the server has replied that. */
+  #findRedirection(
+    error: unknown,
+    from: ServerAddress,
+  ): { readonly address: ServerAddress; readonly isAsking: boolean } | undefined {
+    if (!isServerReply(error)) return undefined;
+    const [, kind, slot, host, port] = /^(MOVED|ASK) (\d+) (.*):(\d+)$/.exec(error.message) ?? [];
+    if (kind === undefined) return undefined;
+    const address = { host: toHost(host, this.#getServer(from)), port: Number(port) };
+    if (kind === 'MOVED') this.#topology?.move(Number(slot), address);
+    return { address, isAsking: kind === 'ASK' };
+  }
+
+  #getServer(address: ServerAddress): RedisServer {
+    const name = formatAddress(address);
+    const known = this.#servers.get(name);
+    if (known !== undefined) return known;
+    const { redisOptions } = this.#target;
+    const server = new RedisServer({ address, redisOptions, loadDriver: this.#loadDriver });
+    if (this.#isClosed) server.close();
+    this.#servers.set(name, server);
+    return server;
+  }
+
+  /** The servers are asked again who the masters are. Calls go on meanwhile. */
+  #doubt(): void {
+    if (performance.now() >= this.#learnsAgainAtMs) this.#learn().catch(() => {});
+  }
+
+  #learn(): Promise<Topology> {
+    if (this.#learning !== undefined) return this.#learning;
+    // Without any master, calls fail for a pause with the reason.
+    if (performance.now() < this.#learnsAgainAtMs && this.#topology === undefined)
+      return Promise.reject(this.#failure as Error);
+    const learning = learnTopology(this.#listServers())
+      .then(
+        (topology) => {
+          this.#pauseMs = FIRST_PAUSE_MS;
+          this.#topology = topology;
+          this.#closeUnused(topology);
+          return topology;
+        },
+        (error: unknown) => {
+          this.#failure = toNoConnectionError(error);
+          this.#pauseMs = Math.min(MAX_PAUSE_MS, 2 * this.#pauseMs);
+          throw this.#failure;
+        },
+      )
+      .finally(() => {
+        this.#learning = undefined;
+        this.#learnsAgainAtMs = performance.now() + this.#pauseMs;
+      });
+    this.#learning = learning;
+    return learning;
+  }
+
+  /** Returns the servers to ask. It begins with another one each time. */
+  #listServers(): readonly RedisServer[] {
+    const masters = this.#topology?.masters ?? [];
+    const names = new Map(
+      [...masters, ...this.#target.addresses].map((address) => [formatAddress(address), address]),
+    );
+    const addresses = [...names.values()];
+    const begin = this.#learnCount % addresses.length;
+    this.#learnCount += 1;
+    const turned = [...addresses.slice(begin), ...addresses.slice(0, begin)];
+    return turned.map((address) => this.#getServer(address));
+  }
+
+  /** A server without a slot needs no connection. */
+  #closeUnused(topology: Topology): void {
+    const used = new Set(topology.masters.map(formatAddress));
+    for (const [name, server] of this.#servers)
+      if (!used.has(name)) {
+        server.close();
+        this.#servers.delete(name);
+      }
+  }
+}
+
+/** A slot is on its way to this server. Both commands are sent one after the other. */
+function askThen(client: RedisClient, run: Send): Promise<unknown> {
+  client.call('asking').catch(() => {}); // The command itself then fails.
+  return run(client);
+}
+
+function toNoConnectionError(error: unknown): NoConnectionError {
+  return error instanceof NoConnectionError
+    ? error
+    : new NoConnectionError('any master', new Error(describeError(error), { cause: error }));
 }

@@ -3,7 +3,9 @@
  * several versions of the package, and a program can compile without it.
  */
 
-export type RedisArgument = string | Buffer | number;
+import type { RedisArgument } from '../shared/redis/redis-driver.ts';
+
+export type { RedisArgument };
 
 /** A `Redis` or a `Cluster` of `ioredis`. */
 export interface RedisConnection {
@@ -19,6 +21,11 @@ export interface RedisConnection {
  * by `callBuffer`, because with `enableAutoPipelining` that drops the command.
  */
 export interface ScriptConnection extends RedisConnection {
+  /**
+   * Whether a command is never sent twice, so that a refusal of the server proves that nothing was
+   * done. After it has lost a connection, `ioredis` by default sends a command again.
+   */
+  readonly sendsOnce?: boolean;
   /** Runs a script. Strings in its reply are returned as bytes. */
   evalBuffer(script: string, keyCount: number, ...keysAndArgs: RedisArgument[]): Promise<unknown>;
   /** Runs a script that the server has stored, by its SHA-1. */

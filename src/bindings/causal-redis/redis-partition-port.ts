@@ -10,6 +10,12 @@ import type {
   PartitionPort,
   Refusal,
 } from '../../causal/partition-calls.ts';
+import {
+  describeError,
+  getErrorCode,
+  isNotExecuted,
+  NoConnectionError,
+} from '../shared/redis/redis-errors.ts';
 import type { RedisArgument, ScriptConnection } from './redis-connection.ts';
 import { decodeReply, encodeRequest } from './script-codec.ts';
 import { buildPartitionScripts } from './scripts/partition-scripts.ts';
@@ -86,7 +92,7 @@ class RedisPartitionPort implements PartitionPort {
       const reply = await runScript(connection, script, [key, ...args]);
       return decodeReply(name, reply, this.#options.siteCount);
     } catch (error) {
-      return toRefusal(error);
+      return toRefusal(error, connection.sendsOnce === true);
     }
   }
 }
@@ -116,18 +122,24 @@ async function runScript(
 }
 
 /**
- * Errors that prove that a script has written nothing: a server replies with them before the first
- * write, and a retry of `ioredis` does not cause them. After a failover `ioredis` sends a call
- * again, so READONLY, LOADING or CLUSTERDOWN may be the reply to a repetition of a call that was
- * executed. A command that the user may not run within the script may come after a write.
+ * Errors that prove that a script has written nothing, even if `ioredis` has sent it twice: a server
+ * replies with them before the first write, and a repetition does not cause them. After a failover,
+ * READONLY, LOADING or CLUSTERDOWN may be the reply to a repetition of a call that was executed. A
+ * command that the user may not run within the script may come after a write.
  */
-const NOT_EXECUTED = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
+const NOT_EXECUTED_TWICE = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
 
-function toRefusal(error: unknown): Refusal {
+function toRefusal(error: unknown, sendsOnce: boolean): Refusal {
   // The server has used all its memory, and its policy is to evict nothing.
   if (startsWith(error, 'OOM')) return { refused: 'FULL' };
-  const detail = error instanceof Error ? error.message : '';
-  return NOT_EXECUTED.test(detail) ? { refused: 'NOT_EXECUTED', detail } : UNREACHABLE;
+  const text = error instanceof Error ? error.message : '';
+  const isProven = NOT_EXECUTED_TWICE.test(text) || (sendsOnce && isNotExecuted(error));
+  if (!isProven) return UNREACHABLE;
+  const code = getErrorCode(error);
+  const isReply = !(error instanceof NoConnectionError);
+  const cause = describeError(error);
+  const detail = isReply ? `the store answered "${cause}"` : `there is ${cause}`;
+  return { refused: 'NOT_EXECUTED', detail, ...(code !== 'UNAVAILABLE' && { code }) };
 }
 
 function startsWith(error: unknown, code: string): boolean {

@@ -1,7 +1,8 @@
 /** Connections to the Redis of all sites. */
 import { MICROSECONDS_PER_MS } from '../../causal/stamps.ts';
+import { loadRedisDriver } from '../shared/redis/redis-driver.ts';
 import { RedisKeyspace, type Keyspace } from './keyspace.ts';
-import { loadDriver, OpenedConnection } from './opened-connection.ts';
+import { OpenedConnection } from './opened-connection.ts';
 import type { ResolvedDeployment, SiteSource } from './options.ts';
 import type { ScriptConnection } from './redis-connection.ts';
 import { createRedisPartitionPort } from './redis-partition-port.ts';
@@ -44,7 +45,8 @@ async function openSource(
   opened: ScriptConnection[],
 ): Promise<ScriptConnection> {
   if ('connection' in source) return source.connection;
-  const connection = new OpenedConnection(await loadDriver(), source);
+  const driver = await loadRedisDriver('causalRedis');
+  const connection = new OpenedConnection(() => Promise.resolve(driver), source);
   opened.push(connection);
   return connection;
 }

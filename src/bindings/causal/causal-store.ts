@@ -147,7 +147,7 @@ class EmbeddedStore implements CausalStore {
       tokens: createUnsignedTokens({ site, siteCount, getHighestStamp }),
       isShared: true,
       failure: undefined,
-      problem: '',
+      problem: { text: 'it starts' },
       checkKeys: () => {},
       encode: encodeWrite,
       decode: (text) => JSON.parse(text as string),

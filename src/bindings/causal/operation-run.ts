@@ -4,7 +4,7 @@ import type { CausalSession } from '../../causal/session.ts';
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import type { Timer } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { CausalLevels, SiteHost } from './site-host.ts';
+import type { CausalLevels, SiteHost, SiteProblem } from './site-host.ts';
 
 export type Level = CausalLevels[number];
 
@@ -131,11 +131,15 @@ export abstract class OperationRun {
     if (failure !== undefined) return failure;
     const isOther = refusal.site !== undefined && refusal.site !== site;
     const isStarting = refusal.refused === 'STARTING' && !isOther;
-    const cause = isStarting ? problem : describeRefusal(refusal, isOther);
-    const message = `The operation was not executed, since ${cause}. Retry it.`;
-    return new CorrectableError(refusal.refused === 'FULL' ? 'OVERLOADED' : 'UNAVAILABLE', message);
+    const { text, code } = isStarting ? problem : toProblem(refusal, isOther);
+    const advice =
+      code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' ? CORRECT_ACCESS : 'Retry it.';
+    const message = `The operation was not executed, since ${text}. ${advice}`;
+    return new CorrectableError(code ?? 'UNAVAILABLE', message);
   }
 }
+
+const CORRECT_ACCESS = 'Correct the password or the rights of this process.';
 
 const CAUSES: Readonly<Record<string, string>> = {
   TOO_OLD: 'its keys are written faster than they can be read',
@@ -146,8 +150,13 @@ const CAUSES: Readonly<Record<string, string>> = {
   STARTING: 'no process of another site has published its state yet',
 };
 
+function toProblem(refusal: OperationRefusal, isOther: boolean): SiteProblem {
+  const { refused, code = refused === 'FULL' ? 'OVERLOADED' : undefined } = refusal;
+  return { text: describeRefusal(refusal, isOther), code };
+}
+
 function describeRefusal({ refused, detail }: OperationRefusal, isOther: boolean): string {
-  if (detail !== undefined) return `${isOther ? 'another site' : 'the store'} answered "${detail}"`;
+  if (detail !== undefined) return isOther ? `at another site, ${detail}` : detail;
   if (refused === 'UNREACHABLE')
     return isOther ? 'another site cannot be reached' : 'the partition of a key cannot be reached';
   return CAUSES[refused] ?? `a partition answered ${refused}`;

@@ -1,5 +1,6 @@
 /** What a binding needs of the store that its site belongs to. */
 import type { CausalSite } from '../../causal/causal-site.ts';
+import type { RefusalCode } from '../../causal/partition-calls.ts';
 import type { SiteIndex, Vector } from '../../causal/stamps.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
@@ -23,6 +24,12 @@ export interface VectorTokens {
   open(token: string): Vector;
 }
 
+/** Why a site does not serve clients. The text goes on after "since". */
+export interface SiteProblem {
+  readonly text: string;
+  readonly code?: RefusalCode | undefined;
+}
+
 export interface SiteHost {
   /** The name of the binding. */
   readonly name: string;
@@ -39,8 +46,8 @@ export interface SiteHost {
   readonly isShared: boolean;
   /** Why the site has failed for good. */
   readonly failure: CorrectableError | undefined;
-  /** Describes why the site does not serve clients yet. */
-  readonly problem: string;
+  /** Why the site does not serve clients yet. */
+  readonly problem: SiteProblem;
   /** Checks limits of keys. @throws CorrectableError `INVALID_ARGUMENT` */
   checkKeys(keys: readonly string[]): void;
   /**

@@ -77,17 +77,45 @@ test('another site with another deployment → INVALID_ARGUMENT, and nothing is 
   expect(world.calls.has('pull')).toBe(false);
 });
 
-test('a site that was not prepared yet is waited for, with an alarm', async () => {
+test('a site that was not prepared yet is reported, and only latest waits for it', async () => {
   const { clock, world } = open();
   const { record } = world.memory('oregon');
   world.memory('oregon').record = undefined;
   const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
-  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({
-    code: 'UNAVAILABLE',
-    message: expect.stringContaining('sites.oregon'),
-  });
+  await during(clock, dublin.invoke(put('a', 1)));
   expect(world.alarms).toMatchObject([{ code: 'deployment', site: 'dublin' }]);
+  await expect(during(clock, dublin.invoke(get('a')))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   world.memory('oregon').record = record;
+  world.connect('oregon');
+  await clock.advance(2_000);
+  expect(await during(clock, dublin.invoke(get('a')))).toBe(1);
+});
+
+test('the first process of a prepared site serves while another site is away', async () => {
+  const { clock, world } = open();
+  world.memory('oregon').isAway = true;
+  const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
+  await during(clock, dublin.invoke(put('a', 1)));
+  expect(await during(clock, dublin.invokeWeak(get('a')))).toBe(1);
+});
+
+test('serves nothing before its view is published, so that the next start knows what it has seen', async () => {
+  const { clock, world } = open();
+  world.memory('dublin').refusesViews = true;
+  const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
+  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  world.memory('dublin').refusesViews = false;
+  await clock.advance(1_000);
+  await during(clock, dublin.invoke(put('a', 1)));
+});
+
+test('after Redis has lost its record and its view, a start needs the other sites', async () => {
+  const { clock, world } = open();
+  world.memory('dublin').record = { ...world.memory('dublin').record!, isRestored: true };
+  world.memory('oregon').isAway = true;
+  const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
+  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  world.memory('oregon').isAway = false;
   await clock.advance(2_000);
   await during(clock, dublin.invoke(put('a', 1)));
 });

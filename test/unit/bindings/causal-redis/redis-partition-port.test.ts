@@ -1,3 +1,4 @@
+import { NoConnectionError } from '../../../../src/bindings/shared/redis/redis-errors.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/causal/limits.ts';
@@ -98,14 +99,45 @@ test.each([
   expect(await call(connection, 'read', readRequest)).toEqual({ refused });
 });
 
-test.each(['NOREPLICAS', 'MISCONF', 'NOPERM'])(
-  '%s comes before the first write of a script, so the call was not executed',
-  async (code) => {
-    const detail = `${code} as the server explains.`;
-    const connection = createConnection(() => Promise.reject(new Error(detail)));
-    expect(await call(connection, 'read', readRequest)).toEqual({ refused: 'NOT_EXECUTED', detail });
-  },
-);
+test.each([
+  ['NOREPLICAS', {}],
+  ['MISCONF', {}],
+  ['NOPERM', { code: 'FORBIDDEN' }],
+])('%s comes before the first write of a script, so the call was not executed', async (word, code) => {
+  const message = `${word} as the server explains.`;
+  const connection = createConnection(() => Promise.reject(new Error(message)));
+  const detail = `the store answered "${word} as the server explains"`;
+  expect(await call(connection, 'read', readRequest)).toEqual({ refused: 'NOT_EXECUTED', detail, ...code });
+});
+
+test.each([
+  ["READONLY You can't write against a read only replica.", {}],
+  ['LOADING Redis is loading the dataset in memory', {}],
+  ['CLUSTERDOWN The cluster is down', {}],
+  ['BUSY Redis is busy running a script.', {}],
+  ['ERR max number of clients reached', { code: 'OVERLOADED' }],
+  ['NOAUTH Authentication required.', { code: 'UNAUTHENTICATED' }],
+])('a connection that sends each command once proves that it was not executed: %s', async (message, code) => {
+  const error = Object.assign(new Error(message), { name: 'ReplyError' });
+  const connection = Object.assign(
+    createConnection(() => Promise.reject(error)),
+    { sendsOnce: true },
+  );
+  expect(await call(connection, 'read', readRequest)).toMatchObject({ refused: 'NOT_EXECUTED', ...code });
+});
+
+test('without a connection, a call was not executed, and the cause is named', async () => {
+  const cause = new Error('WRONGPASS invalid username-password pair or user is disabled.');
+  const connection = Object.assign(
+    createConnection(() => Promise.reject(new NoConnectionError('10.0.0.1:6379', cause))),
+    { sendsOnce: true },
+  );
+  expect(await call(connection, 'read', readRequest)).toEqual({
+    refused: 'NOT_EXECUTED',
+    code: 'UNAUTHENTICATED',
+    detail: 'there is no connection to 10.0.0.1:6379: WRONGPASS invalid username-password pair or user is disabled',
+  });
+});
 
 test('without a reply in time a call is UNREACHABLE, and a later reply changes nothing', async () => {
   let answer: ((reply: unknown) => void) | undefined;
