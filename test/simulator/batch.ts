@@ -64,6 +64,7 @@ export const EXPECTED = [
   'views in sessions',
   'moves',
   'red deliveries repeated',
+  'digests grown',
   'red logs halted',
   'sites fenced',
 ] as const;

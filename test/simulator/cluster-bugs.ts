@@ -6,6 +6,7 @@ import {
   mergeIntoOldRows,
   mergeWithoutTail,
 } from './buggy-clusters.ts';
+import { BoastfulDigest } from './buggy-digests.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 
@@ -61,6 +62,23 @@ const OLD_DIRECTORY: Partial<SimulationOptions> = {
   oldDirectoryAtMs: 100,
 };
 
+/** Many operations wait for a slow disk, so that digests grow, and other sites are late. */
+const GROWING_DIGESTS: Partial<SimulationOptions> = {
+  digestPlaces: 4,
+  siteCount: 3,
+  clientCount: 20,
+  operationsPerClient: 10,
+  thinkMeanMs: 1,
+  syncMeanMs: 100,
+  instantWriteShare: 0,
+  workload: 'mixed',
+  maxWindow: 1000,
+  lossChance: 0.4,
+  isOrdered: false,
+  delayMeanMs: 30,
+  clientTimeoutMs: 2000,
+};
+
 /** The leader of a log beside `main` is to be retired. */
 const RETIRED_LEADER: Partial<SimulationOptions> = {
   siteCount: 3,
@@ -110,6 +128,14 @@ const CAMPS: Partial<SimulationOptions> = {
 
 /** By name. */
 export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
+  // @rule CLU-I6
+  'digests-of-forgotten-places': {
+    rule: 'a place that a site has forgotten has no digest there',
+    caughtBy: ['forks'],
+    profile: 'lossy',
+    overrides: GROWING_DIGESTS,
+    Digest: BoastfulDigest,
+  },
   'ends-at-the-leader': {
     rule: 'a closed stream ends with the last operation that any site holds',
     shownBy: 46,

@@ -6,9 +6,9 @@
  */
 import { Fifo } from '../collections/fifo.ts';
 import type { Origin } from '../records/origin.ts';
-import { PrefixDigest } from './prefix-digest.ts';
+import type { EntryName } from '../records/records.ts';
+import { createPrefixDigest, type PrefixDigest } from './prefix-digest.ts';
 import type {
-  EntryName,
   LogEntry,
   LogOutput,
   RedLogOptions,
@@ -62,7 +62,8 @@ export class LogCopy<R> {
       saved?.progress.map(([origin, epoch, next]) => [origin, { epoch, next }]),
     );
     this.#deliveredProgress = new Map(this.#progress);
-    this.#digest = new PrefixDigest(
+    const { createDigest = createPrefixDigest } = options;
+    this.#digest = createDigest(
       this.#delivered,
       this.#delivered === 0 ? 0 : saved?.digest,
     );

@@ -4,8 +4,7 @@
  * thousand million cases. It covers who proposed which entry, and not its
  * content.
  */
-import type { BlueOperation } from '../records/records.ts';
-import type { EntryName } from './red-log.ts';
+import type { BlueOperation, EntryName } from '../records/records.ts';
 
 /** The digest is known for at least this many places back. */
 const MIN_DIGESTS = 1024;
@@ -16,8 +15,33 @@ const [PRIME, STEP] = [0x01000193, 0x9e3779b9];
  */
 const NAME_LENGTH = 24;
 
+export interface PrefixDigestOptions {
+  /**
+   * The number of places that are known, unless more are needed. It is a power
+   * of two. Default: 1024
+   */
+  readonly places?: number;
+  /** Called when room was made for more places. */
+  onGrown?(): void;
+}
+
+/**
+ * Creates the digest of a log or stream.
+ *
+ * @param digest the digest of the first `count` entries. If it is unknown, no
+ * later one is known either
+ */
+export type DigestFactory = (
+  count: number,
+  digest: number | undefined,
+) => PrefixDigest;
+
+export const createPrefixDigest: DigestFactory = (count, digest) =>
+  new PrefixDigest(count, digest);
+
 export class PrefixDigest {
-  #known = new Int32Array(MIN_DIGESTS);
+  readonly #options: PrefixDigestOptions;
+  #known: Int32Array;
   /**
    * The number of entries that it covers, and the first place at which it is
    * known.
@@ -29,7 +53,13 @@ export class PrefixDigest {
    * @param digest the digest of the first `count` entries. If it is unknown, no
    * later one is known either
    */
-  constructor(count: number, digest: number | undefined) {
+  constructor(
+    count: number,
+    digest: number | undefined,
+    options: PrefixDigestOptions = {},
+  ) {
+    this.#options = options;
+    this.#known = new Int32Array(options.places ?? MIN_DIGESTS);
     this.#count = count;
     this.#from = digest === undefined ? Infinity : count;
     this.#known[this.#placeOf(count)] = digest ?? 0;
@@ -57,10 +87,19 @@ export class PrefixDigest {
    * unknown, or not kept any more.
    */
   at(count: number): number | undefined {
-    const oldest = Math.max(this.#from, this.#count - this.#known.length + 1);
-    return count >= oldest && count <= this.#count
+    return count >= this.oldest && count <= this.#count
       ? this.#known[this.#placeOf(count)]
       : undefined;
+  }
+
+  /** The first place that is known. */
+  protected get oldest(): number {
+    return Math.max(this.#from, this.oldestWithRoom);
+  }
+
+  /** The first place for which there is room. */
+  protected get oldestWithRoom(): number {
+    return this.#count - this.#known.length + 1;
   }
 
   get #last(): number {
@@ -73,7 +112,8 @@ export class PrefixDigest {
   }
 
   #push(digest: number, neededFrom: number): void {
-    if (this.#count + 1 - neededFrom >= this.#known.length) this.#grow();
+    const from = Math.max(this.#from, neededFrom);
+    if (this.#count + 1 - from >= this.#known.length) this.#grow();
     this.#count += 1;
     this.#known[this.#placeOf(this.#count)] = digest;
   }
@@ -85,16 +125,13 @@ export class PrefixDigest {
    */
   #grow(): void {
     const before = this.#known;
-    this.#from = Math.max(this.#from, this.#count - before.length + 1);
+    this.#from = this.oldest;
     this.#known = new Int32Array(2 * before.length);
-    for (
-      let count = Math.min(this.#from, this.#count);
-      count <= this.#count;
-      count += 1
-    )
+    for (let count = this.#from; count <= this.#count; count += 1)
       this.#known[this.#placeOf(count)] = before[
         count % before.length
       ] as number;
+    this.#options.onGrown?.();
   }
 }
 

@@ -6,8 +6,9 @@
  * before it. An engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
-import type { StreamPoint } from '../records/records.ts';
+import type { EntryName, StreamPoint } from '../records/records.ts';
 import type { SendWindows } from '../records/send-windows.ts';
+import type { DigestFactory } from './prefix-digest.ts';
 
 /**
  * One site's node of the log: a pure state machine without timers, sockets or
@@ -138,6 +139,8 @@ export interface RedLogOptions<R> {
   readonly resendAfterMs: number;
   /** How much is on its way to another site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
+  /** Creates the digest of the log. Default: `createPrefixDigest` */
+  readonly createDigest?: DigestFactory | undefined;
 }
 
 /**
@@ -154,12 +157,6 @@ export interface MemberChange {
 export interface LogMembers {
   readonly sites: readonly Origin[];
   readonly voters: readonly Origin[];
-}
-
-export interface EntryName {
-  readonly origin: Origin;
-  readonly epoch: number;
-  readonly sequence: number;
 }
 
 export interface SavedLog {

@@ -54,6 +54,14 @@ export interface BlueOperation extends ShadowRecord {
   readonly hop?: number;
 }
 
+/** Names an entry of a red log by the proposal that it came from. */
+export interface EntryName {
+  readonly origin: Origin;
+  /** The start of the proposer, and the number of the proposal in it. */
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
 /**
  * The number of red records that a site had delivered. If there are several red
  * logs, it is the number for each partition, by its ordinal.

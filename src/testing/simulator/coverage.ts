@@ -21,6 +21,7 @@ export const NO_COUNTS = {
   transfers: 0,
   sharedOut: 0,
   repeated: 0,
+  grownDigests: 0,
 };
 
 export interface CoverageSources {
@@ -110,5 +111,6 @@ export function getCoverage(sources: CoverageSources): Record<string, number> {
     'transfers of rights': counts.transfers,
     'pools shared out': counts.sharedOut,
     'red deliveries repeated': counts.repeated,
+    'digests grown': counts.grownDigests,
   };
 }

@@ -133,6 +133,11 @@ export interface SimulationOptions {
    * within a run.
    */
   readonly removalsPerWatermark: number;
+  /**
+   * The number of places whose digests are known at first: few, so that sites
+   * make room for more within a run.
+   */
+  readonly digestPlaces: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
   /**
@@ -355,6 +360,7 @@ export function drawOptions(
     ...drawEngines(seed, profile),
     ...drawRights(seed),
     ...drawTables(seed),
+    ...drawSizes(seed),
     maxLogs: 1,
     pairShare: 0.2,
     hotRowShare: 0,
@@ -542,6 +548,15 @@ function drawTables(seed: number): Partial<SimulationOptions> {
     maxOperationsPerClient,
     maxReplyBytes: maxBytesPerClient,
   };
+}
+
+/**
+ * Draws sizes inside a site that users do not set. It uses a generator of its
+ * own, so that other options stay the same for a seed.
+ */
+function drawSizes(seed: number) {
+  const random = new Random(seed ^ 0x512e);
+  return { digestPlaces: random.pick([4, 8, 64, 1024]) };
 }
 
 /**

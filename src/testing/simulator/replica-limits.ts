@@ -3,6 +3,7 @@
  * those that all runs share.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
+import { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
@@ -17,8 +18,15 @@ export const REPLICA_LIMITS = {
   maxHaltedBytes: 20_000,
 } as const;
 
+/** What the parts of a site count of their limits. */
+export interface LimitCounts {
+  grownDigests: number;
+}
+
 export function createReplicaLimits(
   options: SimulationOptions,
+  counts: LimitCounts,
+  Digest: typeof PrefixDigest = PrefixDigest,
 ): Omit<
   SiteOptions,
   'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'
@@ -70,6 +78,11 @@ export function createReplicaLimits(
     windows,
     retentionLimits,
     ...limits,
+    createDigest: (count, digest) =>
+      new Digest(count, digest, {
+        places: options.digestPlaces,
+        onGrown: () => void (counts.grownDigests += 1),
+      }),
     ...REPLICA_LIMITS,
   };
 }

@@ -2,6 +2,7 @@ import type {
   createSiteFromShared,
   mergeSharedIntoSite,
 } from '../../server/log/recovered-state.ts';
+import type { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
@@ -17,6 +18,7 @@ import type { MachineFactory } from './simulated-site-options.ts';
 export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
   readonly Disk?: typeof SimulatedDisk | undefined;
+  readonly Digest?: typeof PrefixDigest | undefined;
   readonly Storage?: typeof DurableStorage | undefined;
   readonly createSite?: typeof createSiteFromShared | undefined;
   readonly mergeSite?: typeof mergeSharedIntoSite | undefined;

@@ -6,7 +6,7 @@ import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
 import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
 import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
-import type { EntryName } from '../../server/log/red-log.ts';
+import type { EntryName } from '../../server/records/records.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../server/messages/message-schemas.ts';

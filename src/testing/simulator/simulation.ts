@@ -266,6 +266,7 @@ export class Simulation {
       redLeader: this.#origins.sites[LEADER] as Origin,
     };
     const { engine: redLog, connect } = this.#redLog;
+    const { Digest } = this.#replacements;
     const notify: Checkers['notify'] = (...notice) => {
       if (!isTwin) this.#checkers.notify(...notice);
     };
@@ -276,7 +277,7 @@ export class Simulation {
         site,
         directory,
         redLog,
-        ...createReplicaLimits(this.#options),
+        ...createReplicaLimits(this.#options, this.#counts, Digest),
         ...this.#partitions.createOptions(this.#origins),
       },
       createOrigins: () => this.#partitions.createOrigins(),

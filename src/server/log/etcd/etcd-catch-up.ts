@@ -10,7 +10,7 @@
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
-import type { EntryName } from '../red-log.ts';
+import type { EntryName } from '../../records/records.ts';
 import type { EtcdKeys, GroupName } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 

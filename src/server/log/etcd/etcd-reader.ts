@@ -4,7 +4,7 @@
  * next revision on. So no place has to be saved.
  */
 import type { LogProgress } from '../log-copy.ts';
-import type { EntryName } from '../red-log.ts';
+import type { EntryName } from '../../records/records.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';

@@ -4,10 +4,7 @@
  */
 import type { SequencedMessage } from './sequenced-messages.ts';
 
-/**
- * The number of delivered entries that a follower keeps for others. Digests are
- * known about as far back.
- */
+/** The number of delivered entries that a follower keeps for others. */
 export const MAX_PASSED_ON = 1_000;
 /** In times of `resendAfterMs`: after that, what is lacking is something else. */
 const FORGET_ASKED_AFTER = 10;

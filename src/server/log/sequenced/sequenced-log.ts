@@ -29,7 +29,7 @@ import type {
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
-import { PrefixDigest } from '../prefix-digest.ts';
+import { createPrefixDigest, type PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
 import {
   createFollower,
@@ -96,7 +96,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
-    this.#digest = new PrefixDigest(
+    const { createDigest = createPrefixDigest } = options;
+    this.#digest = createDigest(
       this.#delivered,
       this.#delivered === 0 ? 0 : options.saved?.digest,
     );
@@ -113,7 +114,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const undelivered = this.#entries.slice(this.#delivered - this.#forgotten);
     for (const entry of undelivered) {
       this.#noteProposal(entry);
-      this.#digest.add(entry, this.#delivered);
+      this.#digest.add(entry, this.#forgotten);
     }
     this.#noteChanges(undelivered, this.#delivered);
     this.#advanceCommitted();
@@ -476,9 +477,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#noteChanges(entries, this.length);
     for (const entry of entries) {
       // If a log came back shorter than it has delivered, the digest does not
-      // belong to it.
+      // belong to it. A site that lacks entries compares the digest of those
+      // before them, so it is known as far back as entries are kept.
       if (this.length === this.#digest.count)
-        this.#digest.add(entry, this.#delivered);
+        this.#digest.add(entry, this.#forgotten);
       this.#entries.push(entry);
     }
     this.#storeOutput(entries);

@@ -73,7 +73,8 @@ export class BluePath {
     this.core = core;
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
-    this.streams = new StreamTable(core.options.site, core.options.origins);
+    const { site, origins, createDigest } = core.options;
+    this.streams = new StreamTable(site, origins, createDigest);
   }
 
   /** Sends a message that a site answers, even if it lacks nothing. */

@@ -1,6 +1,10 @@
 /** One blue stream as a site receives it, and as it passes it on. */
 import { Fifo } from '../../collections/fifo.ts';
-import { PrefixDigest } from '../../log/prefix-digest.ts';
+import {
+  createPrefixDigest,
+  type DigestFactory,
+  type PrefixDigest,
+} from '../../log/prefix-digest.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { BlueOperation, StreamPoint } from '../../records/records.ts';
 
@@ -37,9 +41,15 @@ export class IncomingStream {
    */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
-  #digest = new PrefixDigest(0, 0);
+  readonly #createDigest: DigestFactory;
+  #digest: PrefixDigest;
   /** The last operation that was sent, if this is the own stream. */
   sent = Infinity;
+
+  constructor(createDigest: DigestFactory = createPrefixDigest) {
+    this.#createDigest = createDigest;
+    this.#digest = createDigest(0, 0);
+  }
 
   /** Another site reports that the stream has reached this operation. */
   noteAnnounced(sequence: number): void {
@@ -144,7 +154,7 @@ export class IncomingStream {
 
   load({ synced, waiting, digest }: SavedStream): void {
     const applied = synced - waiting.length;
-    this.#digest = new PrefixDigest(applied, digest);
+    this.#digest = this.#createDigest(applied, digest);
     for (const operation of waiting) {
       this.waiting.push(operation);
       this.#digest.addOperation(operation, applied);

@@ -6,6 +6,7 @@ import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation } from '../../records/records.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
+import type { DigestFactory } from '../../log/prefix-digest.ts';
 import { IncomingStream, OutgoingStream } from './blue-streams.ts';
 
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
@@ -13,6 +14,7 @@ const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 export class StreamTable {
   readonly #site: Origin;
   readonly #origins: Origins;
+  readonly #createDigest: DigestFactory | undefined;
   /** The slots of red logs stay empty, because those are no streams. */
   readonly #outgoing: OutgoingStream[] = [];
   readonly #incoming: IncomingStream[] = [];
@@ -21,9 +23,10 @@ export class StreamTable {
   readonly ownOutgoing: OutgoingStream;
   #leftBehind: ReadonlySet<Origin> = new Set();
 
-  constructor(site: Origin, origins: Origins) {
+  constructor(site: Origin, origins: Origins, createDigest?: DigestFactory) {
     this.#site = site;
     this.#origins = origins;
+    this.#createDigest = createDigest;
     this.updateMembers();
     this.ownIncoming = this.getIncoming(site);
     this.ownOutgoing = this.getOutgoing(site);
@@ -53,7 +56,7 @@ export class StreamTable {
 
   growTo(size: number): void {
     while (this.#incoming.length < size) {
-      this.#incoming.push(new IncomingStream());
+      this.#incoming.push(new IncomingStream(this.#createDigest));
       this.#outgoing.push(new OutgoingStream());
     }
   }

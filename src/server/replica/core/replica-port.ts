@@ -7,6 +7,7 @@ import type {
   Conflict,
 } from '../../records/certification-result.ts';
 import type { SendWindows } from '../../records/send-windows.ts';
+import type { DigestFactory } from '../../log/prefix-digest.ts';
 import type { HybridClock } from '../../records/clock.ts';
 import type { CoverageWaiters } from './coverage-waiters.ts';
 import type { GeneratorOptions } from '../../generator/generator-runner.ts';
@@ -170,6 +171,10 @@ export interface ReplicaOptions {
   readonly maxPipelineLength?: number | undefined;
   /** How much may be on its way to a site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
+  /**
+   * Creates the digests of streams and red logs. Default: `createPrefixDigest`
+   */
+  readonly createDigest?: DigestFactory | undefined;
   /**
    * The approximate maximum of bytes of a red operation. Default: as for any
    * other operation

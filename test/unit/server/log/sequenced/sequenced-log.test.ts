@@ -2,6 +2,7 @@
 // @rule RB-L1, RB-L2, RB-L3, RB-L6
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
+import { createPrefixDigest, PrefixDigest } from '../../../../../src/server/log/prefix-digest.ts';
 import { RedLogConsumer } from '../../../../../src/server/log/red-log-consumer.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
@@ -19,8 +20,10 @@ class Cluster {
   readonly delivered: string[][];
   readonly sent: Sent[] = [];
   readonly trace: string[] = [];
+  readonly #createDigest: typeof createPrefixDigest;
 
-  constructor(siteCount: number) {
+  constructor(siteCount: number, createDigest = createPrefixDigest) {
+    this.#createDigest = createDigest;
     this.disks = Array.from({ length: siteCount }, () => []);
     this.delivered = Array.from({ length: siteCount }, () => []);
     this.nodes = Array.from({ length: siteCount }, (_, site) => this.make(site, 1));
@@ -29,7 +32,8 @@ class Cluster {
   make(site: number, epoch: number): SequencedLog<string> {
     const entries = [...(this.disks[site] ?? [])];
     const place = { site: siteAt(site), sites: sitesTo(this.disks.length), leader: LEADER };
-    return new SequencedLog({ ...place, epoch, entries, resendAfterMs: RESEND_AFTER_MS });
+    const createDigest = this.#createDigest;
+    return new SequencedLog({ ...place, epoch, entries, createDigest, resendAfterMs: RESEND_AFTER_MS });
   }
 
   restart(site: number, epoch: number): void {
@@ -302,8 +306,8 @@ describe('digest', () => {
 
 describe('sequenced log: followers that pass entries on', () => {
   /** The first follower has delivered three entries, the second one has none, and the leader is lost. */
-  function createUnequal(): Cluster {
-    const cluster = new Cluster(3);
+  function createUnequal(createDigest = createPrefixDigest): Cluster {
+    const cluster = new Cluster(3, createDigest);
     for (const record of ['a', 'b', 'c']) cluster.propose(1, record);
     cluster.run(({ from, to }) => from === 0 && to === 2);
     return cluster;
@@ -319,6 +323,14 @@ describe('sequenced log: followers that pass entries on', () => {
 
   test('entries that another follower has delivered are delivered', () => {
     const cluster = createUnequal();
+    askOthers(cluster);
+    cluster.run(({ from, to }) => from === 0 || to === 0);
+    expect(cluster.delivered[2]).toEqual(['a', 'b', 'c']);
+  });
+
+  // A follower takes nothing that it cannot compare.
+  test('entries are passed on although the digest had room for fewer places at first', () => {
+    const cluster = createUnequal((count, digest) => new PrefixDigest(count, digest, { places: 2 }));
     askOthers(cluster);
     cluster.run(({ from, to }) => from === 0 || to === 0);
     expect(cluster.delivered[2]).toEqual(['a', 'b', 'c']);
