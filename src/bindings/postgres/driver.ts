@@ -28,6 +28,15 @@ export interface DriverResult {
     | undefined;
 }
 
+/** The socket of a connection. */
+export interface DriverSocket {
+  cork?(): void;
+  uncork?(): void;
+  destroy?(): void;
+  readonly bytesRead?: number | undefined;
+  readonly writableLength?: number | undefined;
+}
+
 /** A client that a pool has lent. */
 export interface DriverClient {
   /** The process of the server that executes its statements. */
@@ -37,10 +46,12 @@ export interface DriverClient {
    * of its own.
    */
   readonly connection?: {
-    readonly stream?: { cork?(): void; uncork?(): void } | undefined;
+    readonly stream?: DriverSocket | undefined;
   };
   /** `I`: no transaction is open. `T`: one is open. `E`: one has failed. */
   getTransactionStatus?(): string | null | undefined;
+  /** Of a client that is of no pool. */
+  connect?(): Promise<unknown>;
   query(query: DriverQuery): Promise<DriverResult>;
   getTypeParser(oid: number, format?: never): (text: never) => unknown;
   release(isBroken?: boolean | Error): void;
@@ -53,13 +64,21 @@ export interface DriverPool {
   readonly options: {
     readonly pipeline?: boolean | undefined;
     readonly max?: number | undefined;
+    readonly connectionTimeoutMillis?: number | undefined;
   };
+  /** Makes connections apart from the pool. */
+  readonly Client?:
+    | (new (options: DriverPool['options']) => DriverClient)
+    | undefined;
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;
   connect(): Promise<DriverClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'connect', listener: (client: DriverClient) => void): unknown;
+  on(
+    event: 'connect' | 'remove',
+    listener: (client: DriverClient) => void,
+  ): unknown;
   end(): Promise<void>;
 }
 

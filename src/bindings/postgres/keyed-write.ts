@@ -24,7 +24,8 @@ import type {
   SqlPage,
   SqlStatement,
 } from './postgres-server.ts';
-import { findSqlState, toCorrectableError } from './sql-errors.ts';
+import { toCorrectableError } from './sql-errors.ts';
+import { findSqlState } from './sql-state.ts';
 import { MIGRATIONS_HINT, type SqlPlan } from './sql-plan.ts';
 
 const BEGIN: SqlStatement = { text: 'begin', values: [] };

@@ -1,13 +1,13 @@
 /** A server whose pool the binding makes at the first operation. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { loadDriver, type DriverPool, type PostgresDriver } from './driver.ts';
-import {
-  PoolServer,
-  type CallOptions,
-  type LentConnection,
-  type Outcomes,
-  type PostgresServer,
-  type SqlStatement,
+import { CONNECT_TIMEOUT_MS, PoolServer } from './pool-server.ts';
+import type {
+  CallOptions,
+  LentConnection,
+  Outcomes,
+  PostgresServer,
+  SqlStatement,
 } from './postgres-server.ts';
 
 export interface OpenedServerOptions {
@@ -17,9 +17,6 @@ export interface OpenedServerOptions {
   readonly prepare: boolean;
   readonly driver: PostgresDriver | undefined;
 }
-
-/** A server that does not accept connections must not hold reads for long. */
-const CONNECT_TIMEOUT_MS = 5_000;
 
 export class OpenedServer implements PostgresServer {
   readonly #options: OpenedServerOptions;
@@ -46,6 +43,15 @@ export class OpenedServer implements PostgresServer {
   ): Promise<T> {
     const server = this.#server ?? (await this.#open());
     return await server.lend(options, body);
+  }
+
+  async probe(): Promise<void> {
+    const server = this.#server ?? (await this.#open());
+    await server.probe();
+  }
+
+  renew(): void {
+    this.#server?.renew();
   }
 
   async close(): Promise<void> {

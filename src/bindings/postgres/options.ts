@@ -15,8 +15,8 @@ import type { CheckedStatement } from '../shared/statements/statement-catalog.ts
 import type { DriverPool, PostgresDriver } from './driver.ts';
 import { OpenedServer } from './opened-server.ts';
 import { standardPositions, type PostgresPositions } from './position.ts';
+import { PoolServer } from './pool-server.ts';
 import {
-  PoolServer,
   RunnerServer,
   type PostgresServer,
   type RunStatements,

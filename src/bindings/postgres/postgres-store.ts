@@ -45,7 +45,12 @@ import {
 import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
-import { createNoPrimaryError, toCorrectableError } from './sql-errors.ts';
+import {
+  createNoPrimaryError,
+  isNoPrimaryError,
+  isServerFailure,
+  toCorrectableError,
+} from './sql-errors.ts';
 import {
   createStatementOperation,
   MIGRATIONS_HINT,
@@ -120,7 +125,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   async preview(
     operation: Operation,
     server: string,
-    { signal }: ReplicaCall,
+    { signal, deadlineAt }: ReplicaCall,
   ): Promise<ReplicaRead<PostgresPosition> | undefined> {
     const plan = this.#operations.get(operation.name)?.preview?.(operation);
     if (plan === undefined) return undefined;
@@ -128,7 +133,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       { ...plan, name: operation.name },
       server,
       // A session is not as far as a guess.
-      { signal, needsSeenUpTo: false },
+      { signal, deadlineAt, needsSeenUpTo: false },
     );
     plan.onPosition?.(answer.position);
     return answer;
@@ -182,10 +187,20 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const outcomes = await this.#run('primary', [this.#primaryPosition], call);
     const position = getPosition(outcomes[0]);
     if (position !== undefined) return position;
+    if (isInRecovery(getPage(outcomes[0] as Outcomes[number])?.rows[0]))
+      this.#renewPrimary();
     throw new CorrectableError(
       'UNSUPPORTED',
       'postgres: the primary does not report its position',
     );
+  }
+
+  probe(server: string): Promise<unknown> {
+    return (this.#servers.get(server) as PostgresServer).probe();
+  }
+
+  isServerFailure(error: unknown): boolean {
+    return isServerFailure(error);
   }
 
   async close(): Promise<void> {
@@ -201,9 +216,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   async #read(
     plan: ReadPlan,
     server: string,
-    how: Pick<ReplicaCall, 'signal' | 'needsSeenUpTo'>,
+    how: Pick<ReplicaCall, 'signal' | 'deadlineAt' | 'needsSeenUpTo'>,
   ): Promise<ReplicaRead<PostgresPosition>> {
-    const call = { signal: how.signal, markSent: () => {} };
+    const { signal, deadlineAt } = how;
+    const call = { signal, deadlineAt, markSent: () => {} };
     const hasPosition = !this.#withoutPosition.has(server);
     const own = [plan.before ?? [], plan.statement].flat();
     const before = this.#getStateStatements(server);
@@ -229,8 +245,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       });
     }
     const pages = outcomes.map((outcome) => getPage(outcome));
-    if (server === 'primary' && isInRecovery(pages[1]?.rows[0]))
+    if (server === 'primary' && isInRecovery(pages[1]?.rows[0])) {
+      this.#renewPrimary();
       throw createNoPrimaryError(plan.name, 'read');
+    }
     const start = 1 + before.length;
     const [first, last = first] = pages.slice(start, start + own.length);
     const result = plan.interpret(last as Page, first as Page);
@@ -260,17 +278,27 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   ): Promise<WrittenPage> {
     const { idempotencyKey } = call;
     const isRepeatable = plan.isIdempotent || idempotencyKey !== undefined;
-    return await writeUntilKnown(isRepeatable, () =>
-      idempotencyKey === undefined
-        ? this.#writeOnce(plan, call)
-        : this.#writeForKey(operation, plan, call, idempotencyKey),
-    );
+    try {
+      return await writeUntilKnown(isRepeatable, () =>
+        idempotencyKey === undefined
+          ? this.#writeOnce(plan, call)
+          : this.#writeForKey(operation, plan, call, idempotencyKey),
+      );
+    } catch (error) {
+      if (isNoPrimaryError(error)) this.#renewPrimary();
+      throw error;
+    }
+  }
+
+  /** Its name may lead to the new primary by now. */
+  #renewPrimary(): void {
+    this.#servers.get('primary')?.renew?.();
   }
 
   #writeForKey(
     operation: Operation,
     plan: SqlPlan,
-    { markSent }: ReplicaCall,
+    { markSent, deadlineAt }: ReplicaCall,
     key: string,
   ): Promise<WrittenPage> {
     const primary = this.#servers.get('primary') as PostgresServer;
@@ -281,7 +309,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       table: this.#keysTable,
       position: this.#primaryPosition,
     };
-    return primary.lend!({ markSent }, (connection) =>
+    return primary.lend!({ markSent, deadlineAt }, (connection) =>
       writeOnceForKey(connection, write),
     );
   }
@@ -289,9 +317,9 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   /** The position is read after the commit: it covers that. */
   async #writeOnce(
     plan: SqlPlan,
-    { markSent }: ReplicaCall,
+    { markSent, deadlineAt }: ReplicaCall,
   ): Promise<WrittenPage> {
-    const call = { markSent };
+    const call = { markSent, deadlineAt };
     const hasPosition = !this.#withoutPosition.has('primary');
     const statements = hasPosition
       ? [plan.statement, this.#primaryPosition]

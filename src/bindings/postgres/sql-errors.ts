@@ -5,6 +5,8 @@ import {
   type ErrorCode,
 } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
+import { isConnectError } from './connect-error.ts';
+import { findSqlState } from './sql-state.ts';
 
 /** By SQLSTATE, or its class: the first two characters. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -95,8 +97,32 @@ export function createNoPrimaryError(
   done: 'read' | 'written',
   cause?: unknown,
 ): CorrectableError {
-  const message = `${name}: the server at "primary" is a replica. Nothing was ${done}. Check the option primary: after a failover it must lead to the new primary.`;
+  const problem =
+    done === 'read'
+      ? 'is a replica'
+      : 'accepts no writes: it is a replica, or it is read-only';
+  const message = `${name}: the server at "primary" ${problem}. Nothing was ${done}. Check the option primary: after a failover it must lead to the new primary.`;
   return new CorrectableError('UNAVAILABLE', message, { cause });
+}
+
+/** Returns whether a write was refused because the server accepts none. */
+export function isNoPrimaryError(error: unknown): boolean {
+  return findSqlState(error) === '25006';
+}
+
+/** Failures of a connection, and of a server that stops or starts. */
+const OF_SERVER = /^(08|57P)/;
+
+/**
+ * Returns whether the server has failed, and not only one statement: there is no
+ * connection, or it was lost. PostgreSQL has refused a statement, or the replay
+ * has canceled it, if there is another SQLSTATE.
+ */
+export function isServerFailure(error: unknown): boolean {
+  if (isConnectError(error)) return true;
+  const sqlState = findSqlState(error);
+  if (sqlState !== undefined) return OF_SERVER.test(sqlState);
+  return isCorrectableError(error, 'UNAVAILABLE');
 }
 
 /** Replay on a replica cancels reads of rows that it must remove (40001). */
@@ -104,13 +130,4 @@ function getCode(sqlState: string | undefined, isReplica: boolean): ErrorCode {
   if (sqlState === undefined) return 'UNAVAILABLE';
   if (isReplica && sqlState.startsWith('40')) return 'UNAVAILABLE';
   return CODES[sqlState] ?? CODES[sqlState.slice(0, 2)] ?? 'UNAVAILABLE';
-}
-
-/** Other libraries wrap the error of the driver. */
-export function findSqlState(error: unknown, depth = 0): string | undefined {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
-  return depth < 3 && cause !== undefined
-    ? findSqlState(cause, depth + 1)
-    : undefined;
 }

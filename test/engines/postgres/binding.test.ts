@@ -11,7 +11,7 @@ import {
   type PostgresConnection,
   type RunStatements,
 } from '../../../src/bindings/postgres/index.ts';
-import { findSqlState } from '../../../src/bindings/postgres/sql-errors.ts';
+import { findSqlState } from '../../../src/bindings/postgres/sql-state.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
 import { respondWithViews } from '../../../src/http/index.ts';

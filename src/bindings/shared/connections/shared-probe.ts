@@ -6,15 +6,18 @@ import { limitTime } from './time-limit.ts';
 export const PROBE_TIMEOUT_MS = 2_000;
 
 export class SharedProbe<T> {
-  readonly #ask: () => Promise<T>;
+  readonly #ask: (ended: AbortSignal) => Promise<T>;
   readonly #clock: Clock;
   #asking: Promise<T> | undefined;
 
   /**
    * @param ask opens a connection, looking its name up again, and closes it
-   *   after the answer
+   *   after the answer, or when its signal aborts
    */
-  constructor(ask: () => Promise<T>, clock: Clock = systemClock) {
+  constructor(
+    ask: (ended: AbortSignal) => Promise<T>,
+    clock: Clock = systemClock,
+  ) {
     this.#ask = ask;
     this.#clock = clock;
   }
@@ -27,9 +30,20 @@ export class SharedProbe<T> {
     return this.#asking;
   }
 
-  #askInTime(): Promise<T> {
+  async #askInTime(): Promise<T> {
+    const ended = new AbortController();
     const createError = (): Error =>
       new Error(`no answer within ${PROBE_TIMEOUT_MS} ms`);
-    return limitTime(this.#ask(), PROBE_TIMEOUT_MS, createError, this.#clock);
+    try {
+      const answer = this.#ask(ended.signal);
+      return await limitTime(
+        answer,
+        PROBE_TIMEOUT_MS,
+        createError,
+        this.#clock,
+      );
+    } finally {
+      ended.abort();
+    }
   }
 }

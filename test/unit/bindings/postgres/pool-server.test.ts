@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { DriverClient, DriverPool, DriverQuery, DriverResult } from '../../../../src/bindings/postgres/driver.ts';
 import { postgres } from '../../../../src/bindings/postgres/index.ts';
-import { PoolServer } from '../../../../src/bindings/postgres/postgres-server.ts';
+import { PoolServer } from '../../../../src/bindings/postgres/pool-server.ts';
 
 class FakeClient extends EventEmitter implements DriverClient {
   readonly processID = 7;
