@@ -160,11 +160,8 @@ async function createRequest({
   };
 }
 
-function describe(
-  restored: RestoredLog,
-  without: readonly string[],
-  { redLog, partitions }: ClusterFile,
-): string {
+function describe(restored: RestoredLog, without: readonly string[], file: ClusterFile): string {
+  const { redLog } = file;
   const isEtcd = redLog.engine === 'etcd';
   const { generation, leader, losing, late, logs } = restored;
   const parts =
@@ -172,10 +169,10 @@ function describe(
       ? [
           isEtcd
             ? `The red log goes on from the copy of ${leader}, generation ${generation}.`
-            : `${leader} leads the red log now, generation ${generation}. Write redLog.leader "${leader}" into the cluster file of each site.`,
+            : `${leader} leads the red log now, generation ${generation}.${adviseFields(listMainField(redLog, leader))}`,
           ...describeLoss(restored, 'It'),
         ]
-      : describeLogs(restored, partitions, isEtcd);
+      : describeLogs(restored, file);
   if (losing.length > 0 || logs?.some((log) => log.losing.length > 0) === true)
     parts.push(
       `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
@@ -188,11 +185,8 @@ function describe(
 }
 
 /** Describes who leads each log, and what each one may lose. */
-function describeLogs(
-  restored: RestoredLog,
-  partitions: ClusterFile['partitions'],
-  isEtcd: boolean,
-): string[] {
+function describeLogs(restored: RestoredLog, file: ClusterFile): string[] {
+  const { redLog, partitions } = file;
   const others = restored.logs ?? [];
   const logs = [{ ...restored, name: MAIN }, ...others];
   const leaders = logs.map(({ name, leader }) => `${leader} leads the red log of ${name}`);
@@ -200,7 +194,7 @@ function describeLogs(
     ...describeLoss(log, `That of ${log.name}`),
     ...describeVoters(log, partitions),
   ]);
-  if (isEtcd) {
+  if (redLog.engine === 'etcd') {
     const copies = logs.map(({ name, leader }, index) =>
       index === 0
         ? `The red log of ${name} goes on from the copy of ${leader}`
@@ -210,16 +204,29 @@ function describeLogs(
   }
   // After a loss, a site that is no voter may lead. The cluster file takes only voters.
   const inFile = others.filter(
-    ({ leader }, index) => partitions[index]?.voters?.includes(leader) !== false,
+    ({ leader }, index) =>
+      partitions[index]?.leader !== leader && partitions[index]?.voters?.includes(leader) !== false,
   );
   const fields = [
-    `redLog.leader "${restored.leader}"`,
+    ...listMainField(redLog, restored.leader),
     ...inFile.map(({ name, leader }) => `partitions.${name}.leader "${leader}"`),
   ];
   return [
-    `${leaders.join(', ')} now, generation ${restored.generation}. Write ${fields.join(', ')} into the cluster file of each site.`,
+    `${leaders.join(', ')} now, generation ${restored.generation}.${adviseFields(fields)}`,
     ...losses,
   ];
+}
+
+function listMainField(redLog: ClusterFile['redLog'], leader: string): string[] {
+  const isChanged = redLog.engine !== 'etcd' && redLog.leader !== leader;
+  return isChanged ? [`redLog.leader "${leader}"`] : [];
+}
+
+/** Returns what to write into the cluster files, if a leader differs from that of the file. */
+function adviseFields(fields: readonly string[]): string {
+  return fields.length === 0
+    ? ''
+    : ` Write ${fields.join(', ')} into the cluster file of each site.`;
 }
 
 /** Describes that the cluster file does not name the voters of a log any more. */

@@ -111,9 +111,13 @@ const ALL = { ireland: [], frankfurt: [], virginia: [] };
 
 test('several logs → --leader names a site for each one, and the leaders of all are printed', async () => {
   const run2 = (options: Readonly<Record<string, unknown>>): Promise<string> => run(ALL, options, undefined, US);
-  expect(await run2({})).toBe(
-    'ireland leads the red log of main, virginia leads the red log of us now, generation 1. ' +
-      'Write redLog.leader "ireland", partitions.us.leader "virginia" into the cluster file of each site.',
+  expect(await run2({})).toBe('ireland leads the red log of main, virginia leads the red log of us now, generation 1.');
+  expect(await run2({ leader: 'us=frankfurt' })).toBe(
+    'ireland leads the red log of main, frankfurt leads the red log of us now, generation 1. ' +
+      'Write partitions.us.leader "frankfurt" into the cluster file of each site.',
+  );
+  expect(await run2({ leader: 'virginia,us=frankfurt' })).toContain(
+    'Write redLog.leader "virginia", partitions.us.leader "frankfurt" into the cluster file of each site.',
   );
   expect(JSON.parse(await run2({ leader: 'virginia,us=frankfurt', json: true }))).toEqual({
     generation: 1,
