@@ -16,6 +16,12 @@ import {
 } from '../../protocol/codec/json-values.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import type { Page } from '../shared/statements/page.ts';
+import {
+  createKeyBusyError,
+  createKeyClaim,
+  isKeyBusy,
+  type KeyClaim,
+} from './key-claim.ts';
 import { parsePosition, type PostgresPosition } from './position.ts';
 import type {
   LentConnection,
@@ -34,13 +40,8 @@ const ROLLBACK: SqlStatement = { text: 'rollback', values: [] };
 
 const UNIQUE_VIOLATION = '23505';
 
-export interface KeyedWrite {
+export interface KeyedWrite extends KeyClaim {
   readonly plan: SqlPlan;
-  readonly key: string;
-  /** The same text for the same operation with equal arguments. */
-  readonly identity: string;
-  /** The name of the table of keys, quoted. */
-  readonly table: string;
   readonly position: SqlStatement;
 }
 
@@ -54,22 +55,20 @@ export async function writeOnceForKey(
   { run, parse }: LentConnection,
   write: KeyedWrite,
 ): Promise<WrittenPage> {
-  const { plan, key, identity, table } = write;
-  // Another transaction with this key is awaited here, until it ends.
-  const claim: SqlStatement = {
-    text: `insert into ${table} (key, operation) values ($1, $2)`,
-    values: [key, identity],
-  };
+  const { plan, key, table } = write;
   const isParsed = plan.statement.columns === 'application';
   const statement: SqlStatement = isParsed
     ? { ...plan.statement, columns: 'raw' }
     : plan.statement;
-  const [, claimed, written] = await run([BEGIN, claim, statement]);
+  const claim = createKeyClaim(write);
+  const [, , claimed, , written] = await run([BEGIN, ...claim, statement]);
   if (written?.status !== 'fulfilled') {
     const reasons = [claimed, written].flatMap(getReason);
     if (claimed?.status === 'rejected' && isTaken(claimed.reason))
       return await readResult({ run, parse }, write);
     await run([ROLLBACK]);
+    if (claimed?.status === 'rejected' && isKeyBusy(claimed.reason))
+      throw createKeyBusyError(plan.name, claimed.reason);
     throw toError(plan, reasons[0], true);
   }
 

@@ -42,6 +42,7 @@ import {
   writeOnceForKey,
   type WrittenPage,
 } from './keyed-write.ts';
+import { untilKeyFree } from './key-claim.ts';
 import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
@@ -307,10 +308,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       key,
       identity: identifyOperation(operation),
       table: this.#keysTable,
+      deadlineAt,
       position: this.#primaryPosition,
     };
-    return primary.lend!({ markSent, deadlineAt }, (connection) =>
-      writeOnceForKey(connection, write),
+    return untilKeyFree(deadlineAt, () =>
+      primary.lend!({ markSent, deadlineAt }, (connection) =>
+        writeOnceForKey(connection, write),
+      ),
     );
   }
 

@@ -62,7 +62,7 @@ test('a parser that throws ends the transaction, and nothing is written', async 
     code: 'FINAL_FAILED',
     message: expect.stringContaining('no such date. Nothing was written.'),
   });
-  expect(texts()).toEqual(['begin', 'insert', 'insert', 'rollback']);
+  expect(texts()).toEqual(['begin', 'select', 'insert', 'select', 'insert', 'rollback']);
 });
 
 // @rule REPL-4
