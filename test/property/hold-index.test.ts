@@ -1,8 +1,8 @@
 /** A table of holds that looks up names finds the same conflict as one that compares an operation with each hold. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toFieldName, toRowName } from '../../src/server/generator/read-set.ts';
-import type { Effect } from '../../src/server/records/effect.ts';
+import { toFieldName, toRowName, toTableName } from '../../src/server/generator/read-set.ts';
+import { createRemoveEffect, type Effect } from '../../src/server/records/effect.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import type { ReadRange } from '../../src/server/records/read-range.ts';
 import type { GlobalOperation } from '../../src/server/records/records.ts';
@@ -14,23 +14,31 @@ const PARTITIONS = { ofRow: (_table: string, key: string) => (key === 'elsewhere
 
 const table = fc.constantFrom('accounts', 'orders');
 const key = fc.constantFrom('a', 'b', 'c', 'elsewhere');
-const effect = fc.record({
+const value = fc.integer({ min: 0, max: 9 });
+const assignment = fc.record({
   table,
   key,
   field: fc.constant('value'),
   action: fc.constant('assign' as const),
-  value: fc.integer({ min: 0, max: 9 }),
-}) as fc.Arbitrary<Effect>;
-const read = fc.tuple(table, key).map(([name, row]) => toFieldName(name, row, 'value'));
+  value: fc.oneof({ arbitrary: value, weight: 3 }, fc.constant(null)),
+});
+const removal = fc.tuple(table, key).map(([name, row]) => createRemoveEffect(name, row));
+const effect = fc.oneof({ arbitrary: assignment, weight: 3 }, removal) as fc.Arbitrary<Effect>;
+const read = fc
+  .tuple(table, key, fc.constantFrom('field', 'field', 'field', 'row', 'table'))
+  .map(([name, row, what]) =>
+    what === 'field' ? toFieldName(name, row, 'value') : what === 'row' ? toRowName(name, row) : toTableName(name),
+  );
+const withBounds = <T>(bound: fc.Arbitrary<T>) => ({ from: bound, before: bound, upTo: bound });
 const range = fc.oneof(
-  fc.record({ table, field: fc.constant('value'), from: fc.integer({ min: 0, max: 9 }) }),
-  fc.record({ table, from: key }),
+  fc.record({ table, field: fc.constant('value'), ...withBounds(value) }, { requiredKeys: ['table', 'field'] }),
+  fc.record({ table, ...withBounds(key) }, { requiredKeys: ['table'] }),
 ) as fc.Arbitrary<ReadRange>;
 
 const touched = fc
   .record({
     reads: fc.array(read, { maxLength: 3 }),
-    ranges: fc.array(range, { maxLength: 1 }),
+    ranges: fc.array(range, { maxLength: 2 }),
     effects: fc.array(effect, { maxLength: 3 }),
     isNew: fc.boolean(),
   })

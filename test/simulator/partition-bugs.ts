@@ -1,5 +1,6 @@
 /** Planted faults of sites with several red logs. */
 import { BUGGY_PARTITIONS } from './buggy-partitions.ts';
+import { forgetfulMachine } from './checked-partitions.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
@@ -234,6 +235,13 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { pairShare: 0.5, siteCount: 3, crashEveryMs: 400 },
     shownBy: 11,
     makeMachine: BUGGY_PARTITIONS.noAborts,
+  },
+  // @rule PART-G16
+  'globals-not-looked-at': {
+    rule: 'a coordinator looks at each execution of which something has come, or for which a time has come',
+    ...OF_HOLDS,
+    caughtBy: ['crash'],
+    makeMachine: forgetfulMachine,
   },
   // @rule PART-G8d
   'globals-without-a-window': {

@@ -7,6 +7,7 @@ import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult } from '../../src/testing/simulator/run-result.ts';
 import type { SimulateOptions } from '../../src/testing/simulator/run-replacements.ts';
+import { checkedMachine } from './checked-partitions.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import { getScenario } from './scenarios/index.ts';
 
@@ -39,7 +40,7 @@ export function createSetup({ planted, overrides, createCheckers }: SimulationSe
       return { ...scenario, checkers: (context) => [...createCheckers(context), ...scenario.checkers(context)] };
     },
     overrides: { ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides },
-    replacements: planted,
+    replacements: { makeMachine: checkedMachine, ...planted },
   };
 }
 

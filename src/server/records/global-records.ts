@@ -23,9 +23,9 @@ export function isExecutionOf(site: Origin, name: ExecutionName): boolean {
   return name.startsWith(`${site}.`);
 }
 
-/** Whether an execution of this name is of the operation, at any site. */
-export function isExecutionWith(id: OperationId, name: ExecutionName): boolean {
-  return name.slice(name.indexOf(' ') + 1) === id;
+/** Returns the operation of an execution of this name. */
+export function getExecutedId(name: ExecutionName): OperationId {
+  return name.slice(name.indexOf(' ') + 1);
 }
 
 export function isGlobal(

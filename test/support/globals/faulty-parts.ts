@@ -103,6 +103,10 @@ class UnrefusedTable extends HoldTable {
     return this.#table.standing;
   }
 
+  override get touched(): HoldTable['touched'] {
+    return this.#table.touched;
+  }
+
   override getEnd(execution: ExecutionName): ReturnType<HoldTable['getEnd']> {
     const end = this.#table.getEnd(execution);
     return end?.how === 'refused' ? undefined : end;

@@ -1,7 +1,11 @@
 /** Judges rules of globals without which nothing is wrong, but rows are held for longer. */
 import { getExecutionName } from '../../../src/server/records/global-records.ts';
 import { getPartition, type ExecutionName } from '../../../src/server/records/records.ts';
-import type { GlobalProposal } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import type {
+  GlobalCoordinator,
+  GlobalProposal,
+  SiteProgress,
+} from '../../../src/server/replica/red/requests/global-coordinator.ts';
 
 export class ProgressChecker {
   readonly problems: string[] = [];
@@ -23,5 +27,12 @@ export class ProgressChecker {
     const logs = [getPartition(operation), ...operation.others];
     if (isFirst && logs.some((log) => this.halted.has(log)))
       this.problems.push('rows are held while a log concerned orders nothing');
+  }
+
+  /** What was proposed is not proposed again, so a coordinator that looks at all executions finds nothing more. */
+  findOverlooked(coordinator: GlobalCoordinator, progress: SiteProgress): void {
+    coordinator.touchAll();
+    for (const { record } of coordinator.act(progress))
+      this.problems.push(`a coordinator has overlooked that it could append the ${record.kind} of ${record.id}`);
   }
 }

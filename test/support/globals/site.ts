@@ -144,6 +144,12 @@ export class GlobalSite {
     this.pass();
   }
 
+  /** The end of a lost stream is known. */
+  onFinal(): void {
+    this.coordinator.touchAll();
+    this.pass();
+  }
+
   pass(): void {
     while (this.#passBlue() || this.#gates.some((_, log) => this.#passRed(log)));
   }

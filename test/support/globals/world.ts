@@ -6,7 +6,7 @@ import { getExecutionName } from '../../../src/server/records/global-records.ts'
 import type { Origin } from '../../../src/server/records/origin.ts';
 import type { ExecutionName, GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
 import { getMaxEntry } from '../../../src/server/records/vector.ts';
-import { getRetryDelayMs } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import { getRetryDelayMs, type SiteProgress } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 import { findStrictCycle, type StrictOperation } from '../../../src/testing/simulator/checkers/strict.ts';
 import {
   getOthers,
@@ -246,19 +246,23 @@ class World {
   #act(site: WorldSite): void {
     const { live } = site;
     const index = this.#sites.indexOf(site);
-    const proposals = live.coordinator.act({
+    const reachable = this.#logs.map((_, log) => !this.#progress.halted.has(log) && this.#random() < 0.95);
+    const progress: SiteProgress = {
       nowMs: this.#nowMs,
+      getStamp: (origin) => live.stable[origin] ?? 0,
       getCoverage: (snapshot) => live.getCoverage(snapshot),
       isDurable: (snapshot) => this.#isDurable(site, snapshot[live.origin] ?? 0),
       isApplied: (log, stamp) => live.isApplied(log, stamp),
       isLeader: (log) => log % SITES === index,
-      isReachable: (log) => !this.#progress.halted.has(log) && this.#random() < 0.95,
-    });
+      isReachable: (log) => reachable[log] === true,
+    };
+    const proposals = live.coordinator.act(progress);
     for (const { partition, record } of proposals) {
       this.#count(record.kind);
       this.#progress.onProposed(record, this.#options.windowCommits < LARGE_WINDOW ? NONE : live.refused);
       this.#append(partition, record, site);
     }
+    this.#progress.findOverlooked(live.coordinator, progress);
   }
 
   #isDurable(site: WorldSite, stamp: number): boolean {
@@ -515,7 +519,7 @@ class World {
     const longest = streams.reduce((a, b) => (b.length > a.length ? b : a));
     for (const stream of streams) stream.push(...longest.slice(stream.length));
     this.#finals[origin] = longest.at(-1)?.vector[origin] ?? 0;
-    for (const { live } of this.#alive) live.pass();
+    for (const { live } of this.#alive) live.onFinal();
   }
 
   // Judgement

@@ -1,8 +1,8 @@
 /**
- * Notices rows that globals hold for long: the home log of these globals is
- * away, or a red log has halted.
+ * Notices rows that globals hold for long: a red log orders nothing, a site is
+ * away, or there is more load than the sites can take.
  */
-import { getPartition } from '../../records/records.ts';
+import { getPartition, type ExecutionName } from '../../records/records.ts';
 import type { HeldRowsReport } from '../../replica/core/replica-port.ts';
 import type { HoldTable } from '../../replica/red/order/hold-table.ts';
 
@@ -13,8 +13,8 @@ export class HeldRows {
   /** By the ordinal of the partition. */
   readonly #tables: readonly HoldTable[];
   readonly #report: (report: HeldRowsReport) => void;
-  /** By partition and execution: since when a hold was seen. */
-  readonly #sinceMs = new Map<string, number>();
+  /** By partition: since when a hold was seen. */
+  readonly #sinceMs: readonly Map<ExecutionName, number>[];
   /** The partitions and homes whose rows are still held since the report. */
   #reported: ReadonlySet<string> = new Set();
 
@@ -24,6 +24,7 @@ export class HeldRows {
   ) {
     this.#tables = tables;
     this.#report = report;
+    this.#sinceMs = tables.map(() => new Map());
   }
 
   /** Whether rows are held now. */
@@ -33,28 +34,41 @@ export class HeldRows {
   }
 
   tick(nowMs: number): void {
-    if (!this.isAny && this.#sinceMs.size === 0) return;
-    const standing = new Set<string>();
-    const long = new Map<string, HeldRowsReport & { rows: string[] }>();
-    for (const [partition, table] of this.#tables.entries()) {
-      for (const [execution, { operation }] of table.standing) {
-        const hold = `${partition} ${execution}`;
-        standing.add(hold);
-        const sinceMs = this.#sinceMs.get(hold) ?? nowMs;
-        this.#sinceMs.set(hold, sinceMs);
-        if (nowMs - sinceMs < HELD_LIMIT_MS) continue;
-
-        const home = getPartition(operation);
+    const reported = new Set<string>();
+    for (const [partition, table] of this.#tables.entries())
+      for (const [home, executions] of this.#findLong(partition, nowMs)) {
         const name = `${partition} ${home}`;
-        const report = long.get(name) ?? { partition, home, rows: [] };
-        report.rows.push(...table.listRows(operation));
-        long.set(name, report);
+        reported.add(name);
+        if (this.#reported.has(name)) continue;
+        const rows = executions.flatMap((execution) => {
+          const hold = table.standing.get(execution);
+          return hold === undefined ? [] : table.listRows(hold.operation);
+        });
+        this.#report({ partition, home, rows });
       }
+    this.#reported = reported;
+  }
+
+  /** Returns the executions that hold rows of a partition for long, by home. */
+  #findLong(
+    partition: number,
+    nowMs: number,
+  ): ReadonlyMap<number, readonly ExecutionName[]> {
+    const long = new Map<number, ExecutionName[]>();
+    const sinceMs = this.#sinceMs[partition];
+    const standing = this.#tables[partition]?.standing;
+    if (sinceMs === undefined || standing === undefined) return long;
+    for (const execution of sinceMs.keys())
+      if (!standing.has(execution)) sinceMs.delete(execution);
+    for (const [execution, { operation }] of standing) {
+      const seenMs = sinceMs.get(execution);
+      if (seenMs === undefined) sinceMs.set(execution, nowMs);
+      if (seenMs === undefined || nowMs - seenMs < HELD_LIMIT_MS) continue;
+      const home = getPartition(operation);
+      const executions = long.get(home);
+      if (executions === undefined) long.set(home, [execution]);
+      else executions.push(execution);
     }
-    for (const hold of this.#sinceMs.keys())
-      if (!standing.has(hold)) this.#sinceMs.delete(hold);
-    for (const [name, report] of long)
-      if (!this.#reported.has(name)) this.#report(report);
-    this.#reported = new Set(long.keys());
+    return long;
   }
 }

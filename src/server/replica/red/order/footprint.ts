@@ -1,6 +1,7 @@
 /** What operations touch in one partition, and whether two of them overlap. */
 import type { Effect } from '../../../records/effect.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
+import type { ExecutionName } from '../../../records/records.ts';
 import {
   isRangeChanged,
   SEPARATOR,
@@ -14,6 +15,14 @@ export interface Footprint {
   readonly writes: ReadonlySet<string>;
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
+}
+
+/** A hold of the index. */
+export interface IndexedHold {
+  readonly execution: ExecutionName;
+  readonly footprint: Footprint;
+  /** The number of holds that came before. */
+  readonly order: number;
 }
 
 /** Returns something that the first one reads and the second one writes. */

@@ -48,10 +48,6 @@ export interface TouchedRows {
   readonly created?: readonly string[];
 }
 
-interface StandingHold extends Hold {
-  readonly footprint: Footprint;
-}
-
 /** The end of an execution, and the stamp at which this log noted it. */
 export interface End {
   readonly how: ExecutionEnd;
@@ -65,11 +61,16 @@ type SavedHold =
 export class HoldTable implements Section {
   readonly #partitions: RowPartitions;
   readonly #partition: number;
-  readonly #standing = new Map<ExecutionName, StandingHold>();
+  readonly #standing = new Map<ExecutionName, Hold>();
   readonly #index = new HoldIndex();
   /** In the order of their stamps. */
   readonly #ends = new Map<ExecutionName, End>();
   readonly #changes = new RowChanges<ExecutionName>();
+  readonly #touched = new Set<ExecutionName>();
+  /** The footprint that was asked for last. */
+  #measured:
+    | { readonly touched: TouchedRows; readonly footprint: Footprint }
+    | undefined;
 
   /** @param partition the ordinal of the partition of the log */
   constructor(partitions: RowPartitions, partition: number) {
@@ -79,6 +80,14 @@ export class HoldTable implements Section {
 
   get standing(): ReadonlyMap<ExecutionName, Hold> {
     return this.#standing;
+  }
+
+  /**
+   * Executions of which something has changed here. The coordinator of the site
+   * looks at these, and takes them out.
+   */
+  get touched(): Set<ExecutionName> {
+    return this.#touched;
   }
 
   /** Returns how the execution ended in this log, if that is remembered. */
@@ -99,11 +108,11 @@ export class HoldTable implements Section {
 
   /** The execution ends in this log. A hold of it stands no longer. */
   end(execution: ExecutionName, how: ExecutionEnd, stamp: number): void {
-    const held = this.#standing.get(execution);
-    if (held !== undefined) this.#index.delete(execution, held.footprint);
+    this.#index.delete(execution);
     this.#standing.delete(execution);
     this.#ends.set(execution, { how, stamp });
     this.#changes.add(execution);
+    this.#touched.add(execution);
   }
 
   /**
@@ -115,6 +124,7 @@ export class HoldTable implements Section {
       if (stamp > upTo) break;
       this.#ends.delete(execution);
       this.#changes.add(execution);
+      this.#touched.add(execution);
     }
   }
 
@@ -128,7 +138,14 @@ export class HoldTable implements Section {
   }
 
   /** Returns what an operation reads, and what it writes in this partition. */
-  getFootprint({
+  getFootprint(touched: TouchedRows): Footprint {
+    // A hold that was certified is added next.
+    if (this.#measured?.touched !== touched)
+      this.#measured = { touched, footprint: this.#measure(touched) };
+    return this.#measured.footprint;
+  }
+
+  #measure({
     reads,
     ranges = [],
     effects,
@@ -158,24 +175,14 @@ export class HoldTable implements Section {
   ): HeldConflict | undefined {
     if (this.#standing.size === 0) return undefined;
     const footprint = this.getFootprint(touched);
-    for (const [execution, held] of this.#listCandidates(footprint)) {
+    // The oldest first, so that all sites find the same conflict.
+    for (const held of this.#index.findOverlaps(footprint)) {
+      const { execution } = held;
       if (execution === own) continue;
       const name = this.findOverlappingName(footprint, held.footprint);
       if (name !== undefined) return { reason: 'held', name, execution };
     }
     return undefined;
-  }
-
-  /** The oldest first, so that all sites find the same conflict. */
-  #listCandidates(
-    footprint: Footprint,
-  ): readonly (readonly [ExecutionName, StandingHold])[] {
-    return [...this.#index.findCandidates(footprint)]
-      .flatMap((execution) => {
-        const hold = this.#standing.get(execution);
-        return hold === undefined ? [] : [[execution, hold] as const];
-      })
-      .toSorted(([, a], [, b]) => a.stamp - b.stamp);
   }
 
   /**
@@ -229,8 +236,9 @@ export class HoldTable implements Section {
     stamp: number,
   ): void {
     const footprint = this.getFootprint(operation);
-    this.#standing.set(execution, { operation, stamp, footprint });
+    this.#standing.set(execution, { operation, stamp });
     this.#index.add(execution, footprint);
+    this.#touched.add(execution);
   }
 
   #getSaved(execution: ExecutionName): SavedHold | undefined {

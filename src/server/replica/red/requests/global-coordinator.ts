@@ -18,8 +18,11 @@ import {
   type HoldStamp,
   type RedRecord,
 } from '../../../records/records.ts';
-import type { Vector } from '../../../records/vector.ts';
+import { getStampOf, type Vector } from '../../../records/vector.ts';
 import type { Hold, HoldTable } from '../order/hold-table.ts';
+import { DueExecutions, type AwaitedProgress } from './due-executions.ts';
+
+const NO_HOLD = [0, { stamp: 0 }] as const;
 
 /** After this many refusals an execution takes its holds one by one. */
 const MAX_PARALLEL_REFUSALS = 3;
@@ -40,24 +43,14 @@ export function getRetryDelayMs(
 }
 
 /** How far a site has got. */
-export interface SiteProgress {
-  readonly nowMs: number;
+export interface SiteProgress extends AwaitedProgress {
   /**
    * Whether the site shows what the snapshot has. It never will if a part of it
    * was lost with its site.
    */
   getCoverage(snapshot: Vector): 'covered' | 'later' | 'never';
-  /** Whether another site has the own blue operations of the snapshot. */
-  isDurable(snapshot: Vector): boolean;
-  /** Whether the stamp of a partition's log is applied here. */
-  isApplied(partition: number, stamp: number): boolean;
   /** Whether the site leads the red log of the partition. */
   isLeader(partition: number): boolean;
-  /**
-   * Whether a hold may be appended now: the log is not halted or overloaded,
-   * and its leader was heard lately.
-   */
-  isReachable(partition: number): boolean;
 }
 
 /** A record to append to the log of a partition. */
@@ -76,6 +69,8 @@ export interface CoordinatorOptions {
 /** An execution of this start of this site that is not decided. */
 interface OwnExecution {
   readonly operation: GlobalOperation;
+  /** The number of executions that had begun before. */
+  readonly order: number;
   readonly isSequential: boolean;
 }
 
@@ -107,8 +102,9 @@ export class GlobalCoordinator {
   readonly #since = new Map<ExecutionName, SeenTimes>();
   /** By execution: what was proposed since the start. */
   readonly #proposed = new Map<ExecutionName, Set<string>>();
+  readonly #due = new DueExecutions();
   #proposals: GlobalProposal[] = [];
-  #wakeAtMs: number | undefined;
+  #begun = 0;
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
@@ -119,7 +115,7 @@ export class GlobalCoordinator {
    * is no such time.
    */
   get wakeAtMs(): number | undefined {
-    return this.#wakeAtMs;
+    return this.#due.wakeAtMs;
   }
 
   /**
@@ -128,10 +124,14 @@ export class GlobalCoordinator {
    * @param refusals how often earlier executions of the operation were refused
    */
   begin(operation: GlobalOperation, refusals: number): void {
-    this.#own.set(getExecutionName(operation), {
+    const execution = getExecutionName(operation);
+    this.#own.set(execution, {
       operation,
+      order: this.#begun,
       isSequential: refusals >= MAX_PARALLEL_REFUSALS,
     });
+    this.#begun += 1;
+    this.#due.add(execution);
   }
 
   /**
@@ -140,7 +140,9 @@ export class GlobalCoordinator {
    */
   withdraw(operation: GlobalOperation): boolean {
     const execution = getExecutionName(operation);
-    return !this.#proposed.has(execution) && this.#own.delete(execution);
+    if (this.#proposed.has(execution)) return false;
+    this.#due.add(execution);
+    return this.#own.delete(execution);
   }
 
   /**
@@ -179,13 +181,47 @@ export class GlobalCoordinator {
   /** Returns what to append now. */
   act(site: SiteProgress): readonly GlobalProposal[] {
     this.#proposals = [];
-    this.#wakeAtMs = undefined;
-    for (const [execution, own] of this.#own)
-      this.#appendHolds(execution, own, site);
-    const pending = this.#findPending();
-    for (const item of pending.values()) this.#advance(item, site);
-    this.#forgetAllBut(pending);
+    for (const { touched } of this.#options.tables) {
+      if (touched.size === 0) continue;
+      for (const execution of touched) this.#due.add(execution);
+      touched.clear();
+    }
+    const due = [...this.takeDue(site)];
+    if (due.length > 0) this.#lookAt(due, site);
     return this.#proposals;
+  }
+
+  /**
+   * Looks at all executions when `act` is called next: who leads a log, or what
+   * was lost with a site, has changed.
+   */
+  touchAll(): void {
+    for (const execution of this.#own.keys()) this.#due.add(execution);
+    for (const { standing } of this.#options.tables)
+      for (const execution of standing.keys()) this.#due.add(execution);
+  }
+
+  /** Takes the executions for which there may be something to append. */
+  protected takeDue(site: SiteProgress): Iterable<ExecutionName> {
+    return this.#due.take(site);
+  }
+
+  /** Own executions come first, and then what holds rows, the oldest first. */
+  #lookAt(due: readonly ExecutionName[], site: SiteProgress): void {
+    const own: [ExecutionName, OwnExecution][] = [];
+    const pending: PendingGlobal[] = [];
+    for (const execution of due) {
+      const begun = this.#own.get(execution);
+      if (begun !== undefined) own.push([execution, begun]);
+      const item = this.#findPending(execution);
+      if (item !== undefined) pending.push(item);
+      if (begun === undefined && item === undefined) this.#forget(execution);
+    }
+    for (const [execution, begun] of own.toSorted(
+      ([, a], [, b]) => a.order - b.order,
+    ))
+      this.#appendHolds(execution, begun, site);
+    for (const item of pending.toSorted(compareAge)) this.#advance(item, site);
   }
 
   save(): readonly SavedCommittedGlobal[] {
@@ -197,8 +233,10 @@ export class GlobalCoordinator {
   }
 
   load(saved: readonly SavedCommittedGlobal[]): void {
-    for (const [execution, stamp, awaited] of saved)
+    for (const [execution, stamp, awaited] of saved) {
       this.#committed.set(execution, { stamp, awaited });
+      this.#due.add(execution);
+    }
   }
 
   #onGlobal(
@@ -206,6 +244,7 @@ export class GlobalCoordinator {
     decision: CertificationDecision,
   ): GlobalOperation | undefined {
     const execution = getExecutionName(operation);
+    this.#due.add(execution);
     if (decision.kind === 'commit') {
       const { stamp } = decision;
       const awaited = operation.others.filter(
@@ -234,6 +273,7 @@ export class GlobalCoordinator {
     const proposed = this.#proposed.get(execution);
     proposed?.delete(toProposalName('operation', home));
     proposed?.delete(toProposalName('abort', home));
+    this.#due.add(execution);
   }
 
   #onReleased(execution: ExecutionName, partition: number): void {
@@ -242,11 +282,13 @@ export class GlobalCoordinator {
     const awaited = committed.awaited.filter((item) => item !== partition);
     if (awaited.length === 0) this.#committed.delete(execution);
     else this.#committed.set(execution, { ...committed, awaited });
+    this.#due.add(execution);
   }
 
   #endOwn(execution: ExecutionName): GlobalOperation | undefined {
     const operation = this.#own.get(execution)?.operation;
     this.#own.delete(execution);
+    this.#due.add(execution);
     return operation;
   }
 
@@ -262,7 +304,10 @@ export class GlobalCoordinator {
     const { others } = operation;
     const isBegun = this.#proposed.has(execution);
     const logs = [getPartition(operation), ...others];
-    if (!isBegun && !logs.every((log) => site.isReachable(log))) return;
+    const away = isBegun
+      ? undefined
+      : logs.find((log) => !site.isReachable(log));
+    if (away !== undefined) return this.#due.waitForLog(execution, away);
     for (const partition of others) {
       this.#propose(execution, partition, {
         kind: 'hold',
@@ -293,15 +338,18 @@ export class GlobalCoordinator {
     const { snapshot, others } = operation;
     const home = getPartition(operation);
     if (!this.#own.has(execution)) {
-      if (!this.#isLate(sinceMs, site.nowMs)) return;
+      if (!this.#isLate(pending, sinceMs, site.nowMs)) return;
       const coverage = this.getCoverage(snapshot, site);
-      if (coverage === 'later') return;
+      if (coverage === 'later') return this.#waitUntilShown(pending, site);
       if (coverage === 'never') return this.abort(pending);
     }
     // It may be of an earlier start, which knew of operations that no other
     // site has yet.
     const isOfSite = operation.site === this.#options.site;
-    if (isOfSite && !site.isDurable(snapshot)) return;
+    if (isOfSite && !site.isDurable(snapshot)) {
+      const stamp = getStampOf(snapshot, this.#options.site);
+      return this.#due.waitFor(execution, { kind: 'durable', snapshot, stamp });
+    }
     const stamps = others.map((other): HoldStamp => [
       other,
       holds.get(other)?.stamp ?? 0,
@@ -311,6 +359,17 @@ export class GlobalCoordinator {
       holds: stamps,
       proposer: this.#options.site,
     });
+  }
+
+  #waitUntilShown(
+    { execution, operation: { snapshot } }: PendingGlobal,
+    site: SiteProgress,
+  ): void {
+    const origin = snapshot.findIndex(
+      (stamp, entry) => stamp > site.getStamp(entry),
+    );
+    const stamp = snapshot[origin] ?? 0;
+    this.#due.waitFor(execution, { kind: 'shown', origin, stamp });
   }
 
   protected getCoverage(
@@ -330,7 +389,8 @@ export class GlobalCoordinator {
     sinceMs: number,
   ): void {
     const { attempt } = pending.operation;
-    if (this.#isLate(sinceMs, site.nowMs, attempt)) this.abort(pending);
+    if (this.#isLate(pending, sinceMs, site.nowMs, attempt))
+      this.abort(pending);
   }
 
   protected abort({ execution, operation }: PendingGlobal): void {
@@ -350,15 +410,22 @@ export class GlobalCoordinator {
    * must show them before.
    */
   #release(
-    { execution, operation, holds }: PendingGlobal,
+    pending: PendingGlobal,
     site: SiteProgress,
     sinceMs: number,
     stamp?: number,
   ): void {
+    const { execution, operation, holds } = pending;
     const home = getPartition(operation);
-    if (stamp !== undefined && !site.isApplied(home, stamp)) return;
+    if (stamp !== undefined && !site.isApplied(home, stamp)) {
+      const awaited = { kind: 'applied', partition: home, stamp } as const;
+      return this.#due.waitFor(execution, awaited);
+    }
     for (const partition of holds.keys()) {
-      if (!site.isLeader(partition) && !this.#isLate(sinceMs, site.nowMs))
+      if (
+        !site.isLeader(partition) &&
+        !this.#isLate(pending, sinceMs, site.nowMs)
+      )
         continue;
       this.#propose(execution, partition, {
         kind: 'release',
@@ -385,33 +452,31 @@ export class GlobalCoordinator {
     this.#proposals.push({ partition, record });
   }
 
-  /** Whether a time has passed, for sites that only help. */
-  #isLate(sinceMs: number, nowMs: number, times = 1): boolean {
+  /**
+   * Whether a time has passed, for sites that only help. If not, looks again
+   * then.
+   */
+  #isLate(
+    { execution }: PendingGlobal,
+    sinceMs: number,
+    nowMs: number,
+    times = 1,
+  ): boolean {
     const atMs = sinceMs + times * this.#options.resendAfterMs;
     if (nowMs >= atMs) return true;
-    this.#wakeAtMs = Math.min(this.#wakeAtMs ?? atMs, atMs);
+    this.#due.waitFor(execution, { kind: 'time', atMs });
     return false;
   }
 
-  #findPending(): Map<ExecutionName, PendingGlobal> {
-    const pending = new Map<
-      ExecutionName,
-      PendingGlobal & { holds: Map<number, Hold> }
-    >();
+  /** Returns the execution with its holds that stand, if there are any. */
+  #findPending(execution: ExecutionName): PendingGlobal | undefined {
+    const holds = new Map<number, Hold>();
     for (const [partition, { standing }] of this.#options.tables.entries()) {
-      for (const [execution, hold] of standing) {
-        const { operation } = hold;
-        const item = pending.get(execution);
-        if (item !== undefined) item.holds.set(partition, hold);
-        else
-          pending.set(execution, {
-            execution,
-            operation,
-            holds: new Map([[partition, hold]]),
-          });
-      }
+      const hold = standing.get(execution);
+      if (hold !== undefined) holds.set(partition, hold);
     }
-    return pending;
+    const [first] = holds.values();
+    return first && { execution, operation: first.operation, holds };
   }
 
   #getSince(
@@ -450,12 +515,19 @@ export class GlobalCoordinator {
     return standing?.has(execution) === true;
   }
 
-  #forgetAllBut(pending: ReadonlyMap<ExecutionName, unknown>): void {
-    for (const notes of [this.#since, this.#proposed])
-      for (const execution of notes.keys())
-        if (!pending.has(execution) && !this.#own.has(execution))
-          notes.delete(execution);
+  /** Nothing of the execution is in flight. */
+  #forget(execution: ExecutionName): void {
+    this.#since.delete(execution);
+    this.#proposed.delete(execution);
+    this.#due.forget(execution);
   }
+}
+
+/** By the first partition with a hold of it, and the stamp of that. */
+function compareAge(a: PendingGlobal, b: PendingGlobal): number {
+  const [[partitionA, holdA] = NO_HOLD] = a.holds;
+  const [[partitionB, holdB] = NO_HOLD] = b.holds;
+  return partitionA - partitionB || holdA.stamp - holdB.stamp;
 }
 
 function toProposalName(

@@ -4,6 +4,7 @@
  * a hold.
  */
 import { Fifo } from '../../../collections/fifo.ts';
+import { MinHeap } from '../../../collections/min-heap.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
 import type {
   CertificationDecision,
@@ -13,8 +14,8 @@ import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
 import {
   getExecutionName,
   isExecutionOf,
-  isExecutionWith,
 } from '../../../records/global-records.ts';
+import type { Origin } from '../../../records/origin.ts';
 import {
   getPartition,
   type BlueOperation,
@@ -26,7 +27,6 @@ import {
 import { getStampOf, isCovered, type Vector } from '../../../records/vector.ts';
 import { isActingFor } from '../../core/acting-site.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
-import { findReadName, type Footprint } from '../order/footprint.ts';
 import type { HoldTable } from '../order/hold-table.ts';
 import type { RedOrder } from '../order/red-order.ts';
 import {
@@ -35,14 +35,18 @@ import {
   type CoordinatorOptions,
   type SiteProgress,
 } from './global-coordinator.ts';
+import { OpenHolds } from './open-holds.ts';
 import type { RedAdmission } from './red-admission.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
+
+const NO_REQUESTS: readonly RedRequest[] = [];
 
 type CoordinatorFactory = (options: CoordinatorOptions) => GlobalCoordinator;
 
 interface WaitingRequest {
   readonly request: RedRequest;
-  readonly atMs: number;
+  /** The number of requests that had begun to wait before. */
+  readonly order: number;
 }
 
 /** The place of an own blue operation in its stream, and its stamp. */
@@ -68,14 +72,15 @@ export class GlobalRequests implements SiteProgress {
   readonly #core: ReplicaCore;
   readonly #admissions: readonly RedAdmission[];
   readonly #coordinator: GlobalCoordinator;
-  readonly #waiting = new Set<WaitingRequest>();
+  /** Refused requests, by the time at which they are executed again. */
+  readonly #waiting = new MinHeap<WaitingRequest>();
+  #waited = 0;
+  /** The members when `act` was called last. Each change makes another list. */
+  #members: readonly Origin[] = [];
   /** What waits for the end of a hold, by the execution that holds. */
   readonly #held = new Map<ExecutionName, Fifo<HoldWaiter>>();
-  /**
-   * By partition: the holds that stand at the place of its gate, and what they
-   * have. It is `undefined` if only the end of the hold is known here.
-   */
-  readonly #open: readonly Map<ExecutionName, Footprint | undefined>[];
+  /** By partition: the holds that stand at the place of its gate. */
+  readonly #open: readonly OpenHolds[];
   readonly #tables: readonly HoldTable[];
   readonly #ready: RedRequest[] = [];
   /** Own blue operations that no other site was known to have, in order. */
@@ -91,7 +96,7 @@ export class GlobalRequests implements SiteProgress {
     this.#core = core;
     this.#admissions = admissions;
     this.#tables = tables;
-    this.#open = tables.map(() => new Map());
+    this.#open = tables.map((table) => new OpenHolds(table));
     const { site, resendAfterMs } = core.options;
     this.#coordinator = createCoordinator({ site, resendAfterMs, tables });
   }
@@ -102,10 +107,10 @@ export class GlobalRequests implements SiteProgress {
 
   /** When `act` has something to do though nothing happens. */
   get wakeAtMs(): number | undefined {
-    let first = this.#coordinator.wakeAtMs;
-    for (const { atMs } of this.#waiting)
-      if (atMs < (first ?? Infinity)) first = atMs;
-    return first;
+    const acts = this.#coordinator.wakeAtMs;
+    const retries = this.#waiting.firstKey;
+    if (acts === undefined || retries === undefined) return acts ?? retries;
+    return Math.min(acts, retries);
   }
 
   begin(record: GlobalOperation, request: RedRequest): void {
@@ -132,10 +137,8 @@ export class GlobalRequests implements SiteProgress {
     record: RedRecord,
     decision: CertificationDecision,
   ): GlobalOperation | undefined {
-    for (const [execution, operation] of listGranted(record, decision)) {
-      const footprint = this.#tables[partition]?.getFootprint(operation);
-      this.#open[partition]?.set(execution, footprint);
-    }
+    for (const [execution, operation] of listGranted(record, decision))
+      this.#open[partition]?.add(execution, operation);
     if (decision.kind === 'release' && record.kind === 'release')
       this.#onReleased(partition, record.execution);
     return this.#coordinator.onDelivered(partition, record, decision);
@@ -143,6 +146,9 @@ export class GlobalRequests implements SiteProgress {
 
   /** Proposes what the logs need now. */
   act(): void {
+    const { members } = this.#core.options.origins;
+    if (members !== this.#members) this.#coordinator.touchAll();
+    this.#members = members;
     for (const { record } of this.#coordinator.act(this))
       this.#core.emit({ kind: 'propose', record });
   }
@@ -192,16 +198,9 @@ export class GlobalRequests implements SiteProgress {
     reads: ReadSet,
     waiter: HoldWaiter,
   ): ExecutionName | undefined {
-    const { names, ranges } = reads;
-    for (const [execution, footprint] of this.#open[partition] ?? []) {
-      const isHeld =
-        footprint === undefined ||
-        findReadName({ reads: names, ranges }, footprint) !== undefined;
-      if (!isHeld) continue;
-      this.#runOnRelease(execution, waiter);
-      return execution;
-    }
-    return undefined;
+    const execution = this.#open[partition]?.findWriter(reads);
+    if (execution !== undefined) this.#runOnRelease(execution, waiter);
+    return execution;
   }
 
   /** Whether the global of a hold that stands has rows of the partition. */
@@ -222,20 +221,17 @@ export class GlobalRequests implements SiteProgress {
    */
   get ownHeld(): readonly ExecutionName[] {
     const { site } = this.#core.options;
-    const names = this.#open.flatMap((held) => [...held.keys()]);
+    const names = this.#open.flatMap(({ executions }) => [...executions]);
     return names.filter((name) => isExecutionOf(site, name));
   }
 
   isHeld(execution: ExecutionName): boolean {
-    return this.#open.some((held) => held.has(execution));
+    return this.#open.some((open) => open.has(execution));
   }
 
   /** Whether holds of the operation stand. Any site may end its global. */
   hasHolds(id: OperationId): boolean {
-    for (const held of this.#open)
-      for (const name of held.keys())
-        if (isExecutionWith(id, name)) return true;
-    return false;
+    return this.#open.some((open) => open.hasOperation(id));
   }
 
   #runOnRelease(execution: ExecutionName, waiter: HoldWaiter): void {
@@ -263,17 +259,25 @@ export class GlobalRequests implements SiteProgress {
     request.refusals += 1;
     const random = toFraction(getExecutionName(operation));
     const delayMs = getRetryDelayMs(request.refusals, resendAfterMs, random);
-    this.#waiting.add({ request, atMs: this.nowMs + delayMs });
+    const waiting = { request, order: this.#waited };
+    this.#waited += 1;
+    this.#waiting.push(this.nowMs + delayMs, waiting);
   }
 
   /** Takes the requests that may be executed again. */
   takeReady(): readonly RedRequest[] {
-    for (const item of this.#waiting) {
-      if (item.atMs > this.nowMs) continue;
-      this.#waiting.delete(item);
-      this.#ready.push(item.request);
-    }
+    this.#takeWaited();
+    if (this.#ready.length === 0) return NO_REQUESTS;
     return this.#ready.splice(0).filter(({ isOver }) => !isOver);
+  }
+
+  /** In the order in which they began to wait. */
+  #takeWaited(): void {
+    const waited: WaitingRequest[] = [];
+    while ((this.#waiting.firstKey ?? Infinity) <= this.nowMs)
+      waited.push(this.#waiting.shift() as WaitingRequest);
+    for (const { request } of waited.toSorted((a, b) => a.order - b.order))
+      this.#ready.push(request);
   }
 
   save(): readonly SavedCommittedGlobal[] {
@@ -291,15 +295,19 @@ export class GlobalRequests implements SiteProgress {
       const table = this.#tables[partition];
       if (open === undefined || table === undefined) continue;
       for (const [execution, { operation }] of table.standing)
-        open.set(execution, table.getFootprint(operation));
+        open.add(execution, operation);
       // The gate is behind the table.
       for (const { record, decision } of waiting.toReversed()) {
         for (const [execution] of listGranted(record, decision))
           open.delete(execution);
         if (decision.kind === 'release' && record.kind === 'release')
-          open.set(record.execution, undefined);
+          open.add(record.execution, undefined);
       }
     }
+  }
+
+  getStamp(origin: number): number {
+    return this.#core.state.stable[origin] ?? 0;
   }
 
   getCoverage(snapshot: Vector): 'covered' | 'later' | 'never' {

@@ -64,6 +64,7 @@ class Site {
     const progress: SiteProgress = {
       nowMs: this.nowMs,
       getCoverage: () => this.coverage,
+      getStamp: () => (this.coverage === 'covered' ? Infinity : 0),
       isDurable: () => this.isDurable,
       isApplied: (_, stamp) => stamp <= this.applied,
       isLeader: (partition) => this.leads.includes(partition),
