@@ -1,6 +1,7 @@
 /** Converts the failures of ZooKeeper to those of a Correctable. */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import {
+  hasUsualHint,
   isZooKeeperError,
   type ZooKeeperError,
   type ZooKeeperErrorCode,
@@ -28,9 +29,10 @@ const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
   AUTH_FAILED: 'the server refused the option auth',
 };
 
-function formatForBinding({ code, hint, message }: ZooKeeperError): string {
+function formatForBinding(error: ZooKeeperError): string {
+  const { code, hint, message } = error;
   const own = HINTS[code];
-  return own === undefined || hint === undefined
+  return own === undefined || hint === undefined || !hasUsualHint(error)
     ? message
     : message.replace(hint, own);
 }
@@ -96,6 +98,27 @@ const BUSY_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'REQUEST_TIMEOUT',
   'OPERATION_TIMEOUT',
 ]);
+
+/**
+ * Creates the alarm of an ensemble that has lost what this binding has seen. The
+ * binding goes on, because no server has that state any more.
+ */
+export function createRestoredWarning(
+  restoredTo: bigint,
+  seenZxid: bigint,
+): CorrectableError {
+  const message = `zookeeper(): the ensemble was restored from a backup or created again. Its last transaction is 0x${restoredTo.toString(16)}, and this binding had seen 0x${seenZxid.toString(16)}. Acknowledged writes after the backup are lost. The binding goes on in new sessions. Check the servers and your data.`;
+  return new CorrectableError('REPLICA_BEHIND', message);
+}
+
+/**
+ * Creates the error of the first read in an application's session whose state
+ * the ensemble has lost.
+ */
+export function createLostStateError(seenZxid: bigint): CorrectableError {
+  const message = `the ensemble was restored from a backup or created again, and has lost what this session had seen (transaction 0x${seenZxid.toString(16)}). Nothing was changed by this read. If you retry it, the session goes on with the state of the ensemble.`;
+  return new CorrectableError('REPLICA_BEHIND', message);
+}
 
 /** Returns whether the same request will probably succeed a little later. */
 export function isBusy(error: unknown): boolean {

@@ -1,6 +1,7 @@
 /** Reads and writes values by key. Each key has one node. */
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
+import { decodeValue } from './decode-value.ts';
 import { throwNotApplied } from './errors.ts';
 import {
   readAtBothLevels,
@@ -38,7 +39,10 @@ async function readValue(
       onZxid: (seen) => (zxid = seen),
     });
     return {
-      value: data === null ? undefined : codec.decode(data),
+      value:
+        data === null
+          ? undefined
+          : decodeValue(codec, data, { operation: 'get', what: path }),
       zxid,
       version: stat.mzxid,
     };
@@ -62,7 +66,7 @@ export async function executePut(
     ? call.sink.view(undefined, 'weak')
     : undefined;
   await writing;
-  call.session?.advanceTo(sessions.writer.lastZxid);
+  call.session?.advanceTo(sessions.place);
   if (!isRequested(call, 'strong')) return;
   if (seq === undefined) call.sink.view(undefined, 'strong');
   else call.sink.confirm('strong', seq);

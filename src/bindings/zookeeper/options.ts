@@ -61,7 +61,8 @@ export interface ZooKeeperBindingOptions {
     | undefined;
   /**
    * Called with failures of background work: cleanup and the recovery of
-   * orphans. Default: a process warning.
+   * orphans. Also called if the ensemble has lost what the binding has seen, and
+   * if it refuses `auth`. Default: a process warning.
    */
   readonly onBackgroundError?: ((error: unknown) => void) | undefined;
 }

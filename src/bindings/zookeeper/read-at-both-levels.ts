@@ -29,11 +29,12 @@ export type ReadFunction = (
  * session of the reads, preliminary views would wait behind it.
  */
 export async function readAtBothLevels(
-  { reader, writer }: SessionPair,
+  sessions: SessionPair,
   call: OperationCall,
   read: ReadFunction,
 ): Promise<void> {
   const { sink, session } = call;
+  const { reader, writer } = sessions;
   const startedAtMs = performance.now();
   let isOver = false;
   let weakView: Promise<unknown> | undefined;
@@ -41,8 +42,9 @@ export async function readAtBothLevels(
     // Use the transaction of these replies, not the newest one of the
     // connection, which may come from a later reply.
     const { value, zxid, ...details } = await read(reader, false);
-    if (isOver || session?.canShow(zxid) === false) return false;
-    session?.advanceTo(zxid);
+    const place = { zxid, history: sessions.getHistory(reader) };
+    if (isOver || session?.canShow(place) === false) return false;
+    session?.advanceTo(place);
     if (!isAbandoned(call.context, startedAtMs))
       sink.view(value, 'weak', details);
     return true;
@@ -69,7 +71,9 @@ export async function readAtBothLevels(
   );
   const { value, zxid, ...details } = await synced;
   isOver = true;
-  session?.advanceTo(zxid);
+  const place = { zxid, history: sessions.getHistory(writer) };
+  session?.checkHistory(place);
+  session?.advanceTo(place);
   if (!isAbandoned(call.context, startedAtMs))
     sink.view(value, 'strong', details);
 }

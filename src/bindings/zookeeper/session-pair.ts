@@ -6,14 +6,20 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
-import { replaceErrorWith, isZooKeeperError } from './client/errors.ts';
+import {
+  replaceErrorWith,
+  isZooKeeperError,
+  ZooKeeperError,
+} from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
 import {
   createClosedError,
+  createRestoredWarning,
   isBusy,
   isConnectionLost,
   toNotAppliedError,
 } from './errors.ts';
+import type { Place } from './operation-call.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import { parseSequenceNumber, type Paths } from './paths.ts';
 
@@ -25,6 +31,8 @@ const ID_BYTES = 6;
 const MAX_ATTEMPTS = 8;
 const INITIAL_BUSY_DELAY_MS = 20;
 const MAX_BUSY_DELAY_MS = 1_000;
+/** How long a binding whose identity was refused waits, at most. */
+const MAX_AUTH_PAUSE_MS = 5_000;
 
 type SessionRole = 'reader' | 'writer';
 
@@ -55,15 +63,30 @@ export class SessionPair {
    * notifications of an earlier one.
    */
   writerCount = 0;
+  /**
+   * Counts the histories of the ensemble: it begins another one when it is
+   * restored from a backup or created again.
+   */
+  history = 0;
   #registered: Promise<void> | undefined;
-  /** The last transaction that ended sessions have seen. */
+  /** The last transaction that ended sessions have seen, in this history. */
   #minZxid = 0n;
+  /** In which history each session has begun. */
+  readonly #histories = new WeakMap<ZooKeeper, number>();
+  readonly #onRestored: () => void;
+  readonly #authTimers: { [role in SessionRole]?: NodeJS.Timeout } = {};
   #isClosing = false;
   #isClosed = false;
 
-  constructor(options: ResolvedBindingOptions, paths: Paths) {
+  /** `onRestored` is called when the ensemble has lost its history. */
+  constructor(
+    options: ResolvedBindingOptions,
+    paths: Paths,
+    onRestored: () => void = () => {},
+  ) {
     this.#options = options;
     this.#paths = paths;
+    this.#onRestored = onRestored;
     this.writer = this.#open('writer');
     this.reader = this.#open('reader');
   }
@@ -99,6 +122,17 @@ export class SessionPair {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** What the session of the updates has seen. */
+  get place(): Place {
+    const { writer } = this;
+    return { zxid: writer.lastZxid, history: this.getHistory(writer) };
+  }
+
+  /** Returns the history of the ensemble in which a session has begun. */
+  getHistory(zk: ZooKeeper): number {
+    return this.#histories.get(zk) ?? 0;
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
@@ -218,6 +252,8 @@ export class SessionPair {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#isClosed = true;
+    clearTimeout(this.#authTimers.reader);
+    clearTimeout(this.#authTimers.writer);
     await Promise.all([this.reader.close(), this.writer.close()]);
   }
 
@@ -255,18 +291,31 @@ export class SessionPair {
   #open(role: SessionRole): ZooKeeper {
     const { servers, sessionTimeoutMs, auth, onBackgroundError } =
       this.#options;
-    const other = (): ZooKeeper | undefined =>
-      role === 'reader' ? this.writer : this.reader;
+    const { history } = this;
+    const getOtherZxid = (): bigint => {
+      const other = role === 'reader' ? this.writer : this.reader;
+      const isComparable =
+        other !== undefined && this.#histories.get(other) === history;
+      return isComparable ? other.lastZxid : 0n;
+    };
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
       // Each session waits for the transactions that the other one has seen,
       // whatever server it connects to.
-      getMinZxid: () => getHigher(other()?.lastZxid ?? 0n, this.#minZxid),
+      getMinZxid: () =>
+        history === this.history
+          ? getHigher(getOtherZxid(), this.#minZxid)
+          : getOtherZxid(),
       onUncaught: onBackgroundError,
     });
+    this.#histories.set(zk, history);
     if (auth !== undefined) zk.addAuth(auth.scheme, auth.secret);
     zk.onSession((event) => {
-      if (event.type === 'expired') this.#replace(role);
+      if (event.type === 'expired') {
+        if (event.restoredTo !== undefined && history === this.history)
+          this.#beginHistory(event.restoredTo);
+        this.#replace(role);
+      } else if (event.type === 'auth-failed') this.#retryAuth(role);
       else if (event.type === 'connected' && role === 'writer') {
         this.hasPreliminaryReplies = undefined;
         this.reader?.preferServer(event.server);
@@ -275,12 +324,38 @@ export class SessionPair {
     return zk;
   }
 
+  /** No server has what was seen before, so nothing is compared with it. */
+  #beginHistory(restoredTo: bigint): void {
+    const seenZxid = getHigher(
+      getHigher(this.reader.lastZxid, this.writer.lastZxid),
+      this.#minZxid,
+    );
+    this.history += 1;
+    this.#minZxid = 0n;
+    this.#onRestored();
+    this.#options.onBackgroundError(
+      createRestoredWarning(restoredTo, seenZxid),
+    );
+  }
+
+  /**
+   * Tries another session after a while: the servers may accept the identity
+   * again. Until then, requests fail with the true reason.
+   */
+  #retryAuth(role: SessionRole): void {
+    if (role === 'writer')
+      this.#options.onBackgroundError(
+        toNotAppliedError(new ZooKeeperError('AUTH_FAILED')),
+      );
+    const pauseMs = Math.min(this.#options.sessionTimeoutMs, MAX_AUTH_PAUSE_MS);
+    this.#authTimers[role] = setTimeout(() => this.#replace(role), pauseMs);
+  }
+
   #replace(role: SessionRole): void {
     if (this.#isClosed) return;
-    this.#minZxid = getHigher(
-      this.#minZxid,
-      (role === 'reader' ? this.reader : this.writer).lastZxid,
-    );
+    const ended = role === 'reader' ? this.reader : this.writer;
+    if (this.#histories.get(ended) === this.history)
+      this.#minZxid = getHigher(this.#minZxid, ended.lastZxid);
     if (role === 'reader') this.reader = this.#open('reader');
     else {
       this.writerCount += 1;

@@ -150,7 +150,9 @@ class ZooKeeperStore implements ZooKeeperBinding {
   constructor(options: ResolvedBindingOptions) {
     this.#options = options;
     this.#paths = new Paths(options.root);
-    this.#sessions = new SessionPair(options, this.#paths);
+    this.#sessions = new SessionPair(options, this.#paths, () => {
+      for (const { queue } of this.#queues.all) queue.handleRestored();
+    });
     this.#consumers = new ConsumerRegistry(this.#sessions, this.#paths);
     const shared = { sessions: this.#sessions, consumers: this.#consumers };
     this.#queues = new QueueTable(

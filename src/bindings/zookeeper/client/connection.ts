@@ -91,6 +91,8 @@ export class Connection {
   #outgoing: Buffer[] = [];
   #isAccepted = false;
   #hasEnded = false;
+  #hasGreeted = false;
+  #isLate = false;
   #lastSentAt = performance.now();
   readonly #connectTimer: NodeJS.Timeout;
   #heartbeatMonitor: HeartbeatMonitor | undefined;
@@ -104,18 +106,26 @@ export class Connection {
     this.#socket.once('connect', () => this.#sendConnectRequest());
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('error', (error) =>
-      this.#end(this.#createLossError(error.message, error)),
+      this.#end(this.#createClosedError(error)),
     );
-    this.#socket.on('close', () =>
-      this.#end(this.#createLossError('the server closed the connection')),
-    );
+    this.#socket.on('close', () => this.#end(this.#createClosedError()));
     this.#connectTimer = setTimeout(() => {
+      this.#isLate = true;
       this.#end(
         this.#createLossError(
           `no answer within ${options.connectTimeoutMs} ms`,
         ),
       );
     }, options.connectTimeoutMs);
+  }
+
+  /**
+   * Whether the server closed the connection instead of accepting the session.
+   * It gives no reason: it may serve no client now, have too many connections,
+   * or be behind what the session has seen.
+   */
+  get wasRefused(): boolean {
+    return this.#hasGreeted && !this.#isAccepted && !this.#isLate;
   }
 
   get pendingCount(): number {
@@ -153,6 +163,7 @@ export class Connection {
   }
 
   #sendConnectRequest(): void {
+    this.#hasGreeted = true;
     const { lastZxid, sessionTimeoutMs, credentials } = this.#options;
     const writer = new JuteWriter().int(0).long(lastZxid).int(sessionTimeoutMs);
     writer
@@ -312,6 +323,14 @@ export class Connection {
           this.#createLossError(`silent for ${Math.round(silentMs)} ms`),
         ),
     });
+  }
+
+  #createClosedError(cause?: Error): ZooKeeperError {
+    const isRefusal = this.#hasGreeted && !this.#isAccepted;
+    const reason = isRefusal
+      ? 'the server refused the session. It serves no clients now, has too many connections of this address (maxClientCnxns), or is behind'
+      : (cause?.message ?? 'the server closed the connection');
+    return this.#createLossError(reason, cause);
   }
 
   #createLossError(reason: string, cause?: unknown): ZooKeeperError {

@@ -138,6 +138,11 @@ export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
 }
 
+/** Returns whether the error has the usual hint of its code. */
+export function hasUsualHint({ code, hint }: ZooKeeperError): boolean {
+  return hint === HINTS[code];
+}
+
 /**
  * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one.
  * Works across copies of the package.

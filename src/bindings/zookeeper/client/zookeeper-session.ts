@@ -2,6 +2,7 @@
  * A session over several connections. It ends when the ensemble expires it, or
  * when it is closed.
  */
+import type { ServerAddress } from '../../shared/server-address.ts';
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import {
   Connection,
@@ -17,6 +18,7 @@ import {
   createRandomRequestNumbers,
   createRequestNumbers,
 } from './request-numbers.ts';
+import { probeEnsemble } from './ensemble-probe.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
 import {
@@ -56,9 +58,11 @@ export type SessionEvent =
     }
   /**
    * The ensemble expired the session, and its ephemeral nodes are deleted. The
-   * application needs a new client.
+   * application needs a new client. `restoredTo` is set if the ensemble was
+   * restored from a backup or created again: it is the last transaction of the
+   * ensemble, and the session had seen a later one.
    */
-  | { readonly type: 'expired' }
+  | { readonly type: 'expired'; readonly restoredTo?: bigint }
   | { readonly type: 'auth-failed' }
   | { readonly type: 'closed' };
 
@@ -126,6 +130,11 @@ export class ZooKeeperSession {
   #roundCount = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
+  /** The last server of this round that refused the session. */
+  #refusedBy: ServerAddress | undefined;
+  #stopProbe: (() => void) | undefined;
+  /** Why the session has expired, if it is no usual reason. */
+  #endHint: string | undefined;
   #isClosing = false;
 
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
@@ -224,7 +233,8 @@ export class ZooKeeperSession {
 
   #getRejection({ path }: Request<unknown>): ZooKeeperError | undefined {
     const code = getEndErrorCode(this.#isClosing ? 'closed' : this.state);
-    if (code !== undefined) return new ZooKeeperError(code, { path });
+    if (code !== undefined)
+      return new ZooKeeperError(code, { path, hint: this.#endHint });
     const inFlight =
       this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
     return inFlight < MAX_REQUESTS
@@ -258,11 +268,12 @@ export class ZooKeeperSession {
     this.#waitingRequests = this.#waitingRequests.filter(
       (pending) => pending.startedAtMs > since,
     );
+    const cause = this.blockedBy;
+    const reason = cause?.hint === undefined ? '' : ` (${cause.hint})`;
+    const hint = `no server could be reached for ${this.timeoutMs} ms${reason}; the request was not sent`;
     for (const { request, reject } of late) {
-      const hint = `no server could be reached for ${this.timeoutMs} ms; the request was not sent`;
-      reject(
-        new ZooKeeperError('CONNECTION_LOSS', { path: request.path, hint }),
-      );
+      const details = { path: request.path, hint, cause };
+      reject(new ZooKeeperError('CONNECTION_LOSS', details));
     }
     const next = this.#waitingRequests[0];
     if (next !== undefined) {
@@ -285,25 +296,60 @@ export class ZooKeeperSession {
           MAX_RECONNECT_INTERVAL_MS,
         ) *
         (0.5 + Math.random());
-      this.#retryTimer = setTimeout(() => this.#open(server), pauseMs);
+      this.#retryTimer = setTimeout(() => this.#beginRound(server), pauseMs);
     } else this.#open(server);
   }
 
-  #open(server: ReturnType<ServerPool['getNext']>['server']): void {
-    const { maxReplyBytes, getMinZxid } = this.#options;
-    const minZxid = getMinZxid();
+  /**
+   * If a server has refused the session and none has accepted it, the ensemble
+   * may have lost what the session has seen.
+   */
+  #beginRound(server: ServerAddress): void {
+    const refusedBy = this.#refusedBy;
+    const seenZxid = this.#getSeenZxid();
+    this.#refusedBy = undefined;
+    if (refusedBy === undefined || seenZxid === 0n) return this.#open(server);
+    this.#stopProbe = probeEnsemble({
+      server: refusedBy,
+      sessionTimeoutMs: this.#options.sessionTimeoutMs,
+      connectTimeoutMs: this.#connectTimeoutMs,
+      maxReplyBytes: this.#options.maxReplyBytes,
+      bytes: this.bytes,
+      onResult: (zxid) => {
+        this.#stopProbe = undefined;
+        if (zxid === undefined || zxid >= seenZxid) this.#open(server);
+        else this.#handleRestored(zxid, seenZxid);
+      },
+    });
+  }
+
+  #handleRestored(zxid: bigint, seenZxid: bigint): void {
+    this.#endHint = `the ensemble was restored from a backup or created again: its last transaction is ${formatZxid(zxid)}, and this session had seen ${formatZxid(seenZxid)}`;
+    this.#finish('expired', { restoredTo: zxid });
+  }
+
+  /**
+   * Returns the last transaction that this client has seen. A server that has
+   * not applied it rejects the connection, so views never go back in time.
+   */
+  #getSeenZxid(): bigint {
+    const minZxid = this.#options.getMinZxid();
+    return minZxid > this.lastZxid ? minZxid : this.lastZxid;
+  }
+
+  get #connectTimeoutMs(): number {
+    return Math.max(100, this.timeoutMs / Math.max(2, this.#serverPool.size));
+  }
+
+  #open(server: ServerAddress): void {
+    const { maxReplyBytes } = this.#options;
     const connection = new Connection({
       server,
       nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
-      // Send the last transaction that this client has seen. A server that has
-      // not applied it rejects the connection, so views never go back in time.
-      lastZxid: minZxid > this.lastZxid ? minZxid : this.lastZxid,
+      lastZxid: this.#getSeenZxid(),
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
-      connectTimeoutMs: Math.max(
-        100,
-        this.timeoutMs / Math.max(2, this.#serverPool.size),
-      ),
+      connectTimeoutMs: this.#connectTimeoutMs,
       maxReplyBytes,
       onAccepted: (accepted) => this.#handleAccepted(connection, accepted),
       onZxid: (zxid) => {
@@ -312,7 +358,10 @@ export class ZooKeeperSession {
       onWatchEvent: (reader) => this.#handleWatchEvent(reader),
       onAuthFailed: () => this.#finish('auth-failed'),
       bytes: this.bytes,
-      onClosed: (reason) => this.#handleLoss(connection, reason),
+      onClosed: (reason) => {
+        if (connection.wasRefused) this.#refusedBy = server;
+        this.#handleLoss(connection, reason);
+      },
     });
     this.#connection = connection;
   }
@@ -326,6 +375,7 @@ export class ZooKeeperSession {
     this.credentials = { sessionId, password };
     this.timeoutMs = sessionTimeoutMs;
     this.#roundCount = 0;
+    this.#refusedBy = undefined;
     this.blockedBy = undefined;
     this.#serverPool.recordSuccess(connection.server);
     clearTimeout(this.#waitTimer);
@@ -390,17 +440,19 @@ export class ZooKeeperSession {
     return getEndErrorCode(this.state) !== undefined;
   }
 
-  #finish(state: EndState): void {
+  #finish(state: EndState, details: { restoredTo?: bigint } = {}): void {
     if (this.#hasEnded) return;
     const code = END_ERROR_CODES[state];
     this.state = state;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#waitTimer);
+    this.#stopProbe?.();
     this.#connection?.destroy(code);
+    const hint = this.#endHint;
     for (const { request, reject } of this.#waitingRequests.splice(0)) {
-      reject(new ZooKeeperError(code, { path: request.path }));
+      reject(new ZooKeeperError(code, { path: request.path, hint }));
     }
-    this.#notifyListeners({ type: state });
+    this.#notifyListeners({ type: state, ...details });
   }
 
   #notifyListeners(event: SessionEvent): void {
@@ -412,6 +464,10 @@ export class ZooKeeperSession {
       }
     }
   }
+}
+
+function formatZxid(zxid: bigint): string {
+  return `0x${zxid.toString(16)}`;
 }
 
 function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {

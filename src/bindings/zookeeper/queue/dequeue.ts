@@ -399,7 +399,7 @@ class Dequeue implements SubmissionStatus {
     const { queue, codec, sessions } = this.#access;
     const { sink, session } = this.#call;
     this.#hasEnded = true;
-    session?.advanceTo(sessions.writer.lastZxid);
+    session?.advanceTo(sessions.place);
     const guess = this.#preliminary;
     // If only the preliminary view was requested and was delivered, no other
     // view follows, even if the item differs. If there was none, the final view

@@ -42,7 +42,7 @@ export async function executeEnqueue(
   } finally {
     queue.endEnqueue(inFlight, number);
   }
-  call.session?.advanceTo(sessions.writer.lastZxid);
+  call.session?.advanceTo(sessions.place);
   if (!isStrongWanted && seq !== undefined) return;
   if (seq === undefined)
     call.sink.view(undefined, 'strong', { meta: { number } });

@@ -52,6 +52,13 @@ export class NextNumber {
     this.value = undefined;
   }
 
+  /** Forgets all replies: the next one counts, whatever it is. */
+  restart(): void {
+    this.#czxid = 0n;
+    this.#isGone = false;
+    this.value = undefined;
+  }
+
   #isStale({ czxid }: ChildCounters): boolean {
     return this.#isGone ? czxid <= this.#czxid : czxid < this.#czxid;
   }

@@ -1,6 +1,7 @@
 /** Reads a queue without taking an item. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
+import { decodeValue } from '../decode-value.ts';
 import { readItem } from './items.ts';
 import type { QueueContext } from './queue-context.ts';
 import {
@@ -68,7 +69,12 @@ async function readFirst(
     const isStanding = item !== undefined && !item.isPlaceholder;
     if (isStanding)
       return {
-        value: { item: codec.decode(item.bytes) },
+        value: {
+          item: decodeValue(codec, item.bytes, {
+            operation: 'peek',
+            what: `item ${number} of ${queue.paths.base}`,
+          }),
+        },
         zxid,
         meta: { remaining: tail - number },
       };

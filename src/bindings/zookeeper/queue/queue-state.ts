@@ -79,6 +79,13 @@ export class QueueState {
     this.reset();
   }
 
+  /** The ensemble was restored: its counts may be lower than those seen. */
+  handleRestored(): void {
+    this.#tail.restart();
+    this.#head.restart();
+    this.reset();
+  }
+
   handleClaimsDeleted(): void {
     this.#head.reset();
     this.reset();

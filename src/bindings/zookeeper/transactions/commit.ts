@@ -62,7 +62,8 @@ export async function executeCommit(
       ? readPresent(sessions.reader, keys)
       : undefined;
   const weakView = new WeakView(call, keys);
-  if (isWeakWanted && near !== undefined) void weakView.show(near);
+  if (isWeakWanted && near !== undefined)
+    void weakView.show(near, sessions.getHistory(sessions.reader));
 
   const { signal } = call.context;
   const run = new CommitRun(sessions, {
@@ -76,7 +77,7 @@ export async function executeCommit(
     const result = await run.run();
     // Also if the commit was refused: the next read of the session must show
     // the change that caused it.
-    call.session?.advanceTo(sessions.writer.lastZxid);
+    call.session?.advanceTo(sessions.place);
     if (isRequested(call, 'strong') || !weakView.isShown)
       call.sink.view(result, 'strong');
   } finally {
@@ -100,11 +101,12 @@ class WeakView {
   }
 
   /** Without a weak view, the final view is delivered in its place. */
-  async show(near: Promise<PresentVersions>): Promise<void> {
+  async show(near: Promise<PresentVersions>, history: number): Promise<void> {
     const { sink, session } = this.#call;
     try {
       const { versions, zxid } = await near;
-      if (this.#isClosed || session?.canShow(zxid) === false) return;
+      if (this.#isClosed || session?.canShow({ zxid, history }) === false)
+        return;
       this.isShown = true;
       const changed = findChanged(this.#keys, versions);
       sink.view({ committed: changed.length === 0, changed }, 'weak');

@@ -14,6 +14,7 @@ import {
 } from '../../../operations/versioned.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
+import { decodeValue } from '../decode-value.ts';
 import type { OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
 import {
@@ -158,24 +159,18 @@ class StateReading {
       const version = formatVersion(stat);
       return data === null
         ? { version }
-        : { version, value: this.#decode(key, data) };
+        : {
+            version,
+            value: decodeValue(this.#codec, data, {
+              operation: 'readVersions',
+              what: `the value of "${key}"`,
+              key,
+            }),
+          };
     } catch (error) {
       if (isZooKeeperError(error, 'NO_NODE'))
         return { version: formatVersion(null) };
       throw error;
-    }
-  }
-
-  /**
-   * Other tools may write any data. With several keys, the error must name the
-   * invalid one.
-   */
-  #decode(key: string, data: Uint8Array): unknown {
-    try {
-      return this.#codec.decode(data);
-    } catch (cause) {
-      const message = `readVersions: the value of "${key}" cannot be decoded: ${String(cause)}. Nothing was written. Overwrite it with put, or pass the codec that wrote it.`;
-      throw new CorrectableError('FINAL_FAILED', message, { key, cause });
     }
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue } from '../../../../src/operations/index.ts';
 import { expect } from 'vitest';
-import type { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
+import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
 import type { FakeServer, Seen } from '../../../support/zookeeper-server/server.ts';
 
 export const QUEUE = 'concert';
@@ -84,4 +84,13 @@ export async function caughtUp(server: FakeServer): Promise<void> {
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Stops an ensemble, and starts an empty one at the same addresses. */
+export async function createAgain(ensemble: FakeEnsemble): Promise<FakeEnsemble> {
+  const ports = ensemble.servers.map(({ address }) => Number(address.split(':')[1]));
+  await ensemble.stop();
+  const next = new FakeEnsemble();
+  for (const port of ports) await next.add({ port });
+  return next;
 }
