@@ -7,6 +7,7 @@ import {
   ClusterNode,
   type ClusterNodeEvents,
 } from './deployment/cluster/cluster-node.ts';
+import { prepareRebuild } from './deployment/cluster/node-resources.ts';
 import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
 import {
@@ -168,6 +169,10 @@ export async function openClusterNode(
   events: ClusterNodeEvents = {},
 ): Promise<ClusterNode> {
   const resolved = readNodeOptions(service, options);
+  if (resolved.rebuild)
+    await prepareRebuild(service, resolved, (message) =>
+      events.onProgress?.(message),
+    );
   const node = new ClusterNode(service, resolved, events);
   try {
     await node.open();

@@ -21,6 +21,11 @@ export interface NodeIdentity extends StoredIdentity {
    * another site.
    */
   readonly red?: StoredGeneration;
+  /**
+   * How many operations of its site it had when its mark was last removed, so
+   * that the other sites checked it again.
+   */
+  readonly recheckedAt?: number;
 }
 
 const DIRECTORY_BYTES = 12;
@@ -29,7 +34,7 @@ const DIRECTORY_BYTES = 12;
  * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory
  * of another site or deployment.
  */
-function readNodeIdentity(
+export function readNodeIdentity(
   files: Files,
   dataDir: string,
   { deployment, site }: DirectoryOwner,
@@ -55,7 +60,7 @@ export function writeNodeIdentity(files: Files, identity: NodeIdentity): void {
   files.replace(NODE_FILE, formatIdentity(identity));
 }
 
-interface DirectoryOwner {
+export interface DirectoryOwner {
   readonly deployment: string;
   readonly site: string;
 }

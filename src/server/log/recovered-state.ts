@@ -388,15 +388,23 @@ export function collectOwnTail(
   site: Origin,
   own: RecoveredState,
 ): BlueOperation[] {
+  return sortDistinct(
+    collectTail(own).filter((operation) => operation.site === site),
+  );
+}
+
+/**
+ * Returns the operations of all sites that a stopped site keeps, because other
+ * sites may lack them. Some may be there twice.
+ */
+export function collectTail(own: RecoveredState): BlueOperation[] {
   const waiting =
     own.checkpoint === undefined
       ? []
-      : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
-  return sortDistinct(
-    [...getOperations(own.local.entries), ...waiting].filter(
-      (operation) => operation.site === site,
-    ),
-  );
+      : getSavedSite(own.checkpoint).own.waiting.flatMap(
+          (operations) => operations ?? [],
+        );
+  return [...getOperations(own.local.entries), ...waiting];
 }
 
 /** Sorts operations of one stream by their sequence, without repetitions. */

@@ -35,8 +35,12 @@ export async function copiedDirectory(disturbance: Disturbance): Promise<void> {
     if (!ended) recorder.add({ kind: 'missed', text: `two processes ran on copies of the directory of ${site}` });
   }
   await second.kill();
-  // The one that went on may have acknowledged what the others refuse.
-  if (!process.isServing) await rebuild(disturbance, sinceMs);
+  // The one that stopped may have acknowledged what the others refuse. --rebuild moves no such directory away by itself.
+  if (!process.isServing) {
+    await process.kill();
+    await rm(deployment.directoryOf(site), { recursive: true });
+    await rebuild(disturbance, sinceMs);
+  }
   await rm(copy, { recursive: true, force: true });
 }
 

@@ -39,9 +39,10 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   readonly dataDir: string;
   /**
    * Begins with an empty directory and the state of another site: as a new
-   * site, or in place of a directory that is lost or was forked. What only that
-   * directory had is lost. Ignored if the directory has the data of the site.
-   * Default: `false`
+   * site, or in place of a directory that is lost or was forked. What only a
+   * lost directory had is lost. If a forked one has what other sites lack, the
+   * site starts on it, and they check it again. Ignored if the directory has the
+   * data of the site. Default: `false`
    */
   readonly rebuild?: boolean | undefined;
 }

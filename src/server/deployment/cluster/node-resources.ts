@@ -1,23 +1,91 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { emitWarning, type OnAlarm } from '../../alarms/site-alarm.ts';
 import {
   getFirstLeader,
   readClusterFile,
   type ClusterFile,
+  type ClusterSite,
 } from '../../cluster/cluster-file.ts';
 import { DiskRoom } from '../../cluster/disk-room.ts';
-import { followKeyFile, type ClusterKeys } from '../../cluster/key-file.ts';
-import { NodeDirectory } from '../../cluster/node-directory.ts';
-import { RecentAlarms } from '../../cluster/node-status.ts';
+import {
+  followKeyFile,
+  readKeyFile,
+  type ClusterKeys,
+} from '../../cluster/key-file.ts';
+import { recheckMarkedDirectory } from '../../cluster/marked-directory.ts';
+import {
+  NodeDirectory,
+  type NodeDirectoryOptions,
+} from '../../cluster/node-directory.ts';
+import { requestOfOperator } from '../../cluster/operator-request.ts';
+import { RecentAlarms, STATUS } from '../../cluster/node-status.ts';
 import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
 import { RedCopies } from '../../cluster/red-log/red-copies.ts';
 import { SiteEnding } from '../../cluster/site-ending.ts';
 import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
+import { NODE_FILE } from '../../storage/directory/node-identity.ts';
+import { openDirectory } from '../../storage/directory/open-storage.ts';
 import { createPartitions, type Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { hashDeploymentName } from '../../site/deployment-name.ts';
 import { reportWritesWithoutPartition } from '../report-partitions.ts';
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { checkIsSite, type ResolvedNodeOptions } from './cluster-options.ts';
+
+/** Describes the deployment of a directory of one site. */
+function describeDeployment(
+  service: Service,
+  file: ClusterFile,
+  site: string,
+  onAlarm: OnAlarm,
+): NodeDirectoryOptions['deployment'] {
+  return {
+    service,
+    sites: [...file.sites.keys()],
+    redLeader: getFirstLeader(file),
+    partitions: file.partitions,
+    site,
+    hasOwnKey: true,
+    onAlarm,
+  };
+}
+
+/**
+ * Before a directory is replaced, frees it from its mark if other sites lack
+ * what it has.
+ *
+ * @throws CorrectableError as `openClusterNode`
+ */
+export async function prepareRebuild(
+  service: Service,
+  { cluster, site, dataDir, onAlarm = emitWarning }: ResolvedNodeOptions,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  if (!existsSync(join(dataDir, NODE_FILE))) return;
+  const file = readClusterFile(cluster);
+  checkIsSite(site, file);
+  const keys = readKeyFile(file.keyFile);
+  const directory = openDirectory(
+    dataDir,
+    describeDeployment(service, file, site, onAlarm),
+  );
+  try {
+    await recheckMarkedDirectory(directory, {
+      dataDir,
+      site,
+      deployment: keys.deployment,
+      peers: [...file.sites.keys()].filter((name) => name !== site),
+      request: (to) => {
+        const { cluster: address } = file.sites.get(to) as ClusterSite;
+        return requestOfOperator({ address, to, keys }, STATUS, null);
+      },
+      onProgress,
+    });
+  } finally {
+    await directory.close();
+  }
+}
 
 /** What a node keeps open while its site is stopped and started again. */
 export class NodeResources {
@@ -73,15 +141,7 @@ export class NodeResources {
     this.directory = new NodeDirectory({
       dataDir: options.dataDir,
       deploymentName: this.keys.deployment,
-      deployment: {
-        service,
-        sites: [...this.file.sites.keys()],
-        redLeader: getFirstLeader(this.file),
-        partitions: this.file.partitions,
-        site,
-        hasOwnKey: true,
-        onAlarm,
-      },
+      deployment: describeDeployment(service, this.file, site, onAlarm),
       rebuilds: options.rebuild,
       room,
     });
