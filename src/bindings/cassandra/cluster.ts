@@ -9,6 +9,7 @@ import {
   type DriverClient,
   type DriverStatements,
 } from './driver.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
 import { AccessAlarms } from './access-alarms.ts';
 import { checkSingleDataCenter } from './check-replication.ts';
 import { createClientOptions } from './client-options.ts';
@@ -176,9 +177,12 @@ export class Cluster {
       try {
         return await this.#executeOnce(connected, { ...execution, text }, run);
       } catch (error) {
-        // No node has executed this attempt. Prepare the statement by another
-        // text: its types may have changed.
-        if (!isUnprepared(error) || attempt === MAX_PREPARATIONS) throw error;
+        const isForgotten = isEncodingError(error)
+          ? await isStatementForgotten(connected, text)
+          : isUnprepared(error);
+        // If the statement is forgotten, no node has executed this attempt.
+        // Prepare it by another text: its types may have changed.
+        if (!isForgotten || attempt === MAX_PREPARATIONS) throw error;
         texts.replace(execution.cql, text);
       }
     }
@@ -326,6 +330,28 @@ function toDriverParameters(
     });
   }
   return written;
+}
+
+/** Returns whether a value could not be encoded by the type of its marker. */
+function isEncodingError(error: unknown): boolean {
+  return isCorrectableError(error) && error.code === 'INVALID_ARGUMENT';
+}
+
+/**
+ * Returns whether a node does not know a statement any more, so that its types
+ * may have changed. Executes it without values: a node that knows the statement
+ * rejects that, and executes nothing.
+ */
+async function isStatementForgotten(
+  { client }: ClusterConnection,
+  text: string,
+): Promise<boolean> {
+  try {
+    await client.execute(text, [], { prepare: true });
+    return false;
+  } catch (error) {
+    return isUnprepared(error);
+  }
 }
 
 /**

@@ -15,8 +15,10 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
   0x1000: 'UNAVAILABLE',
   0x1001: 'OVERLOADED',
   0x1002: 'UNAVAILABLE', // bootstrapping
+  0x1100: 'TIMEOUT', // a read that had to end a conditional write first
   0x1200: 'TIMEOUT',
   0x1300: 'UNAVAILABLE', // read failure: replicas answered that they could not
+  0x1500: 'UNAVAILABLE', // as a write timeout, but replicas have failed
   0x2000: 'FINAL_FAILED', // syntax
   0x2100: 'FORBIDDEN',
   0x2200: 'INVALID_ARGUMENT', // for example, an empty key
@@ -38,6 +40,7 @@ const REJECTION_CODES: ReadonlySet<number> = new Set([
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 const PROTOCOL_ERROR = 0x000a;
+const OVERLOADED = 0x1001;
 const INVALID = 0x2200;
 /** With these texts the protocol reports a missing table, keyspace or column. */
 const MISSING = new RegExp(
@@ -279,8 +282,25 @@ function isMissing({ code, message }: DriverFailure): boolean {
   return code === INVALID && MISSING.test(message);
 }
 
+/** The texts of guardrails and limits that refuse a request for its time only. */
+const DISK_FULL = /^Guardrail \S*disk_usage/;
+/** The node has refused the request before it executed any of it. */
+const REQUEST_LIMIT = /^Request breached/;
+
+/**
+ * Returns whether a node has refused a request that it did not begin, for lack
+ * of disk, or for too many requests.
+ */
+function isLimitReached({ code, message }: DriverFailure): boolean {
+  return (
+    (code === INVALID && DISK_FULL.test(message)) ||
+    (code === OVERLOADED && REQUEST_LIMIT.test(message))
+  );
+}
+
 function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (isMissing(failure)) return 'FINAL_FAILED';
+  if (isLimitReached(failure)) return 'OVERLOADED';
   if (isHiddenStatement(failure)) return 'UNAVAILABLE';
   if (typeof failure.code === 'number')
     return (
@@ -325,6 +345,7 @@ function canHaveBeenApplied(
   }
   if (typeof failure.code === 'number') {
     return !(
+      isLimitReached(failure) ||
       REJECTION_CODES.has(failure.code) ||
       (isOneMutation && REPLICA_SHORTAGE_CODES.has(failure.code))
     );

@@ -146,6 +146,8 @@ export interface ReadContext {
    */
   schedule(read: PendingRead): void;
   handleFinished(read: PendingRead): void;
+  /** Hands what remains of a read over to the driver. */
+  readWithDriver(read: PendingRead): void;
   /**
    * Called when the coordinator refused the read before a preliminary view.
    * Fetches one by other means for the sink.
@@ -296,8 +298,10 @@ export class PendingRead implements Exchange {
         pageState:
           pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });
-    } catch (error) {
-      this.fail(error as Error);
+    } catch {
+      // The types may have changed since the statement was prepared. The driver
+      // finds out, or reports the value that does not fit.
+      this.#context.readWithDriver(this);
       return undefined;
     }
   }

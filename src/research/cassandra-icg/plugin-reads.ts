@@ -98,7 +98,7 @@ class PluginReads implements PluginReadStrategy, ReadContext {
       },
       onDown: (reason) => {
         settle.reject(reason);
-        for (const read of this.#waiting) this.#readWithDriver(read);
+        for (const read of this.#waiting) this.readWithDriver(read);
       },
     });
   }
@@ -136,12 +136,17 @@ class PluginReads implements PluginReadStrategy, ReadContext {
       this.#waiting.size === 0 ? this.#nodeConnection.getReady() : undefined;
     if (connection !== undefined) read.start(connection);
     else if (this.#nodeConnection.isUp) this.#waiting.add(read);
-    else this.#readWithDriver(read);
+    else this.readWithDriver(read);
   }
 
   handleFinished(read: PendingRead): void {
     this.#inFlight.delete(read);
     this.#waiting.delete(read);
+  }
+
+  readWithDriver(read: PendingRead): void {
+    read.handOverToDriver();
+    this.#driverReads.read(read.statement, read.remainingRequest, read.sink);
   }
 
   fetchPreliminary(read: PendingRead, rejection: CqlError): void {
@@ -199,11 +204,6 @@ class PluginReads implements PluginReadStrategy, ReadContext {
       prepared !== undefined &&
       !prepared.availability.get(statement).isWorthRequesting()
     );
-  }
-
-  #readWithDriver(read: PendingRead): void {
-    read.handOverToDriver();
-    this.#driverReads.read(read.statement, read.remainingRequest, read.sink);
   }
 
   /** Sets one timer for the oldest read. All reads have the same timeout. */

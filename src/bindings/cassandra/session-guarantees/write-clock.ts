@@ -70,8 +70,10 @@ function createNoLaterTimestampError(
   version: number,
 ): CorrectableError {
   const message =
-    `${id} was written with the time ${version}, after which nothing can be written: ` +
-    'delete it with USING TIMESTAMP, and see to the clock of who wrote it';
+    `${id} has a version with the time ${version}, and no later time is possible. ` +
+    'The write was not sent. ' +
+    'Correct the clock of the client that wrote it, and write the value under another key or to another table. ' +
+    'Do not delete the version with USING TIMESTAMP: Cassandra hides each write that is older than a deletion, although it acknowledges the write.';
   return new CorrectableError('CONFLICT', message, { retryable: false });
 }
 

@@ -1,4 +1,5 @@
 /** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
+import { cassandra } from './cassandra.ts';
 import type { Column } from '../support/faults.ts';
 
-export const COLUMNS: Readonly<Record<string, Column>> = {};
+export const COLUMNS: Readonly<Record<string, Column>> = { cassandra };

@@ -1,6 +1,8 @@
 /** A node does not know a prepared statement: prepared by a new text, so that no value is encoded by former types. */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineStatements } from '../../../../src/bindings/cassandra/index.ts';
 import { PreparedTexts, removeMark } from '../../../../src/bindings/cassandra/prepared-texts.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { openFake, responseError } from './fake-driver.ts';
@@ -88,4 +90,44 @@ test('the driver cannot find a statement by its id, so it never prepares a text 
   await binding.whenConnected();
   expect((fake.metadata as { getPreparedById(): unknown }).getPreparedById()).toBeUndefined();
   expect(fake.made[0]).toMatchObject({ prepareOnAllHosts: false, rePrepareOnUp: false });
+});
+
+const anything = z.record(z.string(), z.unknown());
+const statements = defineStatements({
+  set: { access: 'write', cql: 'INSERT INTO t (id) VALUES (:id)', args: anything },
+});
+const INT = { code: 0x09, type: null };
+const TEXT = { code: 0x0d, type: null };
+
+/** The types of a text as the driver has them. The node knows all texts, or none. */
+function openTyped(getType: (text: string) => object, isKnown: boolean) {
+  const { fake, client } = openFake({ statements });
+  fake.metadata = {
+    getPreparedInfo: (_keyspace: unknown, text: string) => ({
+      meta: { columns: [{ name: 'id', type: getType(text) }] },
+    }),
+  };
+  fake.answerAll(({ params }) => {
+    if (params.length === 0) return isKnown ? responseError(0x2200, 'no values') : HIDDEN;
+    try {
+      // The driver encodes the values when it sends them.
+      return { rows: [{ id: params[0] }] };
+    } catch (error) {
+      return error as Error;
+    }
+  });
+  return { fake, client };
+}
+
+test('a value does not fit the former types → prepared again, and it fits', async () => {
+  const { fake, client } = openTyped((text) => (text === fake.executed[0]?.text ? INT : TEXT), false);
+  await expect(client.invoke(statements.set({ id: 'ada' }))).resolves.toBeUndefined();
+  expect(fake.executed.map(({ params }) => params.length)).toEqual([1, 0, 1]);
+});
+
+test('a value does not fit, and the types are still valid → INVALID_ARGUMENT, and nothing was executed', async () => {
+  const { fake, client } = openTyped(() => INT, true);
+  const write = client.invoke(statements.set({ id: 'ada' }));
+  await expect(write).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.id' });
+  expect(fake.executed.map(({ params }) => params.length)).toEqual([1, 0]);
 });
