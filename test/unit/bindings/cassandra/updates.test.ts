@@ -26,6 +26,13 @@ const statements = defineStatements({
 
 const open = () => openFake({ statements });
 const OVERLOADED = responseError(0x1001, 'full');
+/** Refused by a limit of the node, before anything was executed. */
+const LIMITED = responseError(0x1001, 'Request breached global limit of 9 requests/second and triggered backpressure.');
+const DISK_FULL = responseError(
+  0x2200,
+  'Guardrail replica_disk_usage violated: Write request failed because disk usage',
+);
+const writeTimeout = (writeType: string): Error => responseError(0x1100, 'Operation timed out', { writeType });
 
 test.each([
   ['plain', UNAVAILABLE, 'UNAVAILABLE'],
@@ -34,6 +41,17 @@ test.each([
   ['conditional', OVERLOADED, 'UNKNOWN'],
   ['batch', UNAVAILABLE, 'UNKNOWN'],
   ['several', UNAVAILABLE, 'UNKNOWN'],
+  ['conditional', LIMITED, 'OVERLOADED'],
+  ['batch', LIMITED, 'OVERLOADED'],
+  ['batch', DISK_FULL, 'OVERLOADED'],
+  ['plain', writeTimeout('SIMPLE'), 'UNKNOWN'],
+  ['batch', writeTimeout('UNLOGGED_BATCH'), 'UNKNOWN'],
+  ['batch', writeTimeout('BATCH_LOG'), 'UNKNOWN'], // the log may be replayed later
+  ['plain', writeTimeout('COUNTER'), 'UNKNOWN'],
+  ['conditional', writeTimeout('CAS'), 'UNKNOWN'],
+  ['conditional', responseError(0x1700, 'CAS operation result is unknown'), 'UNKNOWN'],
+  ['plain', responseError(0x1500, 'Operation failed'), 'UNKNOWN'],
+  ['several', responseError(0x1003, 'Error during truncate'), 'UNKNOWN'],
   ['conditional', responseError(0x2200, 'no such table'), 'FINAL_FAILED'],
   ['batch', responseError(0x2100, 'no'), 'FORBIDDEN'],
 ] as const)(
