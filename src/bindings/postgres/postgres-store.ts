@@ -1,5 +1,8 @@
 /** PostgreSQL as a store with replicas: operations become statements. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   describeTimeToLive,
@@ -12,6 +15,7 @@ import type {
   ReplicaWrite,
   WaitingCaller,
 } from '../replicas/index.ts';
+import { LostConnectionError } from '../shared/connections/answer-watch.ts';
 import type { Page } from '../shared/statements/page.ts';
 import {
   addStatements,
@@ -120,7 +124,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     call: ReplicaCall,
   ): Promise<ReplicaRead<PostgresPosition>> {
     const plan = createPlan(this.#operations, operation, 'read');
-    return await this.#read(plan, server, call);
+    return await repeatIfLost(() => this.#read(plan, server, call));
   }
 
   async preview(
@@ -311,9 +315,11 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       deadlineAt,
       position: this.#primaryPosition,
     };
-    return untilKeyFree(deadlineAt, () =>
-      primary.lend!({ markSent, deadlineAt }, (connection) =>
-        writeOnceForKey(connection, write),
+    return repeatIfLost(() =>
+      untilKeyFree(deadlineAt, () =>
+        primary.lend!({ markSent, deadlineAt }, (connection) =>
+          writeOnceForKey(connection, write),
+        ),
       ),
     );
   }
@@ -388,6 +394,22 @@ function isUnknownFunction(outcome: Outcomes[number] | undefined): boolean {
   if (outcome?.status !== 'rejected') return false;
   const { code } = outcome.reason as { readonly code?: unknown };
   return code === '42883' || code === '0A000' || code === '42501';
+}
+
+/**
+ * Runs once more what has certainly changed nothing, if its connection was lost
+ * and its server works.
+ */
+async function repeatIfLost<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const isLost =
+      isCorrectableError(error, 'UNAVAILABLE') &&
+      error.cause instanceof LostConnectionError;
+    if (!isLost) throw error;
+    return await run();
+  }
 }
 
 function findFailure(outcomes: Outcomes): PromiseRejectedResult | undefined {

@@ -8,6 +8,9 @@
 import { systemClock, type Clock } from '../../../correctable/clock.ts';
 import { startTimer } from './time-limit.ts';
 
+/** A connection was lost, although its server works: a new one leads to it. */
+export class LostConnectionError extends Error {}
+
 export interface AnswerWatchOptions {
   /** How long the call may be unanswered until it is checked. */
   readonly silenceMs: number;
@@ -81,7 +84,7 @@ class AnswerWatch {
     const { mayStillAnswer, silenceMs } = this.#options;
     try {
       if (await mayStillAnswer()) return undefined;
-      return new Error(
+      return new LostConnectionError(
         `the connection has given no answer for more than ${silenceMs} ms, and a new one works: it was lost`,
       );
     } catch (cause) {
