@@ -56,7 +56,8 @@ export class SessionChecker extends CountingChecker {
     const shown = this.getState(site);
     const mustWait = counts.some(
       (count, entry) =>
-        (shown[entry] ?? 0) < Math.min(count, this.#getFinal(entry) ?? count),
+        (shown[entry] ?? 0) <
+        Math.min(count, this.#getFinalAt(site, entry) ?? count),
     );
     if (mustWait) this.#waiting.add(id);
   }
@@ -86,12 +87,22 @@ export class SessionChecker extends CountingChecker {
    * at its start does not.
    */
   #getFinal(entry: number): number | undefined {
-    for (const origins of this.#origins.values()) {
-      if (!origins.isSite(entry)) continue;
-      const { final } = origins.get(entry);
-      if (final !== undefined) return final.sequence;
+    for (const site of this.#origins.keys()) {
+      const final = this.#getFinalAt(site, entry);
+      if (final !== undefined) return final;
     }
     return undefined;
+  }
+
+  /**
+   * Returns the same as far as a site knows it. A site that has not delivered
+   * the end of a stream waits for what was there beyond it.
+   */
+  #getFinalAt(site: Origin, entry: number): number | undefined {
+    const origins = this.#origins.get(site);
+    return origins?.isSite(entry) === true
+      ? origins.get(entry).final?.sequence
+      : undefined;
   }
 
   onSessionView(site: Origin, serial: number): void {
