@@ -17,7 +17,11 @@ export interface ViewDetails {
    * delivered, and has `regressed`.
    */
   readonly version?: unknown;
-  /** Extra facts for the application, for example `{ remaining }`. */
+  /**
+   * Extra facts for the application, for example `{ remaining }`. With
+   * `regressed: true`, a final view has `regressed`: the store has lost something
+   * that its session has seen.
+   */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Marks this view as the final view, since the operation has no stronger

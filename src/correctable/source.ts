@@ -279,7 +279,7 @@ export class Source<T>
     ) as ViewDraft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
-    if (final && older) view.regressed = true;
+    if (final && (older || meta?.['regressed'] === true)) view.regressed = true;
     if (reason) {
       keepForConfirmation(this, view as AnyView<T>);
       environment.recordDrop(reason, level);

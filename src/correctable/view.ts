@@ -56,7 +56,7 @@ export type FinalView<
   readonly level: F;
   /**
    * Set if the final is older, by version, than a preliminary view that was
-   * delivered.
+   * delivered, or if the store has lost something that the session has seen.
    */
   readonly regressed?: true;
 };

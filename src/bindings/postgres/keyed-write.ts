@@ -30,7 +30,11 @@ import type {
   SqlPage,
   SqlStatement,
 } from './postgres-server.ts';
-import { toCorrectableError } from './sql-errors.ts';
+import {
+  createOldPrimaryError,
+  isFenced,
+  toCorrectableError,
+} from './sql-errors.ts';
 import { findSqlState } from './sql-state.ts';
 import { MIGRATIONS_HINT, type SqlPlan } from './sql-plan.ts';
 
@@ -42,6 +46,8 @@ const UNIQUE_VIOLATION = '23505';
 
 export interface KeyedWrite extends KeyClaim {
   readonly plan: SqlPlan;
+  /** What fails at an old primary. Absent without a session. */
+  readonly fence?: SqlStatement | undefined;
   readonly position: SqlStatement;
 }
 
@@ -60,10 +66,17 @@ export async function writeOnceForKey(
   const statement: SqlStatement = isParsed
     ? { ...plan.statement, columns: 'raw' }
     : plan.statement;
+  const before = [BEGIN, ...(write.fence === undefined ? [] : [write.fence])];
   const claim = createKeyClaim(write);
-  const [, , claimed, , written] = await run([BEGIN, ...claim, statement]);
+  const outcomes = await run([...before, ...claim, statement]);
+  const [, fenced] = outcomes.slice(0, before.length);
+  const [, claimed, , written] = outcomes.slice(before.length);
   if (written?.status !== 'fulfilled') {
-    const reasons = [claimed, written].flatMap(getReason);
+    if (fenced?.status === 'rejected' && isFenced(fenced.reason)) {
+      await run([ROLLBACK]);
+      throw createOldPrimaryError(plan.name, 'written', fenced.reason);
+    }
+    const reasons = [fenced, claimed, written].flatMap(getReason);
     if (claimed?.status === 'rejected' && isTaken(claimed.reason))
       return await readResult({ run, parse }, write);
     await run([ROLLBACK]);
@@ -87,8 +100,11 @@ export async function writeOnceForKey(
     text: `update ${table} set result = $2 where key = $1`,
     values: [key, encodePage(written.value)],
   };
-  const outcomes = await run([store, COMMIT, write.position]);
-  const [stored, committed, positionRead] = outcomes;
+  const [stored, committed, positionRead] = await run([
+    store,
+    COMMIT,
+    write.position,
+  ]);
   if (stored?.status === 'rejected') throw toError(plan, stored.reason, false);
   if (committed?.status === 'rejected')
     throw toError(plan, committed.reason, false);

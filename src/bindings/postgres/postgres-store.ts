@@ -29,9 +29,12 @@ import type { ResolvedOptions } from './options.ts';
 import {
   askPosition,
   askWhetherPrimary,
+  hasLost,
   isInRecovery,
+  isSuperseded,
   parsePosition,
   reached,
+  refuseOldPrimary,
   RECOVERY_SQL,
   type PostgresPosition,
 } from './position.ts';
@@ -52,6 +55,8 @@ import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
 import {
   createNoPrimaryError,
+  createOldPrimaryError,
+  isFenced,
   isNoPrimaryError,
   isServerFailure,
   toCorrectableError,
@@ -73,6 +78,7 @@ const BEGIN: SqlStatement = {
   text: 'begin isolation level read committed read only',
   values: [],
 };
+const BEGIN_WRITE: SqlStatement = { text: 'begin', values: [] };
 const COMMIT: SqlStatement = { text: 'commit', values: [] };
 
 const RECOVERY: SqlStatement = { text: RECOVERY_SQL, values: [] };
@@ -86,6 +92,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   /** The position of the primary, and whether it is one. */
   readonly #primaryPosition: SqlStatement;
   readonly #replicaPosition: SqlStatement;
+  readonly #fence: string;
   readonly #keysTable: string;
   /** Servers that cannot tell their position. */
   readonly #withoutPosition = new Set<string>();
@@ -101,6 +108,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     );
     this.#primaryPosition = { text: askWhetherPrimary(positions), values: [] };
     this.#replicaPosition = { text: askPosition(positions), values: [] };
+    this.#fence = refuseOldPrimary(positions);
   }
 
   supports(operation: Operation): boolean {
@@ -116,6 +124,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 
   reached(have: PostgresPosition, need: PostgresPosition): boolean {
     return reached(have, need);
+  }
+
+  hasLost(have: PostgresPosition, need: PostgresPosition): boolean {
+    return hasLost(have, need);
   }
 
   async read(
@@ -138,7 +150,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       { ...plan, name: operation.name },
       server,
       // A session is not as far as a guess.
-      { signal, deadlineAt, needsSeenUpTo: false },
+      { signal, deadlineAt, needsSeenUpTo: false, after: undefined },
     );
     plan.onPosition?.(answer.position);
     return answer;
@@ -221,7 +233,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   async #read(
     plan: ReadPlan,
     server: string,
-    how: Pick<ReplicaCall, 'signal' | 'deadlineAt' | 'needsSeenUpTo'>,
+    how: ReadCall,
   ): Promise<ReplicaRead<PostgresPosition>> {
     const { signal, deadlineAt } = how;
     const call = { signal, deadlineAt, markSent: () => {} };
@@ -258,6 +270,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const [first, last = first] = pages.slice(start, start + own.length);
     const result = plan.interpret(last as Page, first as Page);
     const position = hasPosition ? parsePosition(pages[1]?.rows[0]) : undefined;
+    if (server === 'primary' && isOldPrimary(position, how.after)) {
+      this.#renewPrimary();
+      throw createOldPrimaryError(plan.name, 'read');
+    }
     if (after.length === 0) return { ...result, position };
     const seenUpTo = parsePosition(pages.at(-2)?.rows[0]);
     // With one of them unknown, a session cannot use the answer.
@@ -303,7 +319,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   #writeForKey(
     operation: Operation,
     plan: SqlPlan,
-    { markSent, deadlineAt }: ReplicaCall,
+    { markSent, deadlineAt, after }: ReplicaCall,
     key: string,
   ): Promise<WrittenPage> {
     const primary = this.#servers.get('primary') as PostgresServer;
@@ -313,6 +329,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       identity: identifyOperation(operation),
       table: this.#keysTable,
       deadlineAt,
+      fence: this.#createFence(after),
       position: this.#primaryPosition,
     };
     return repeatIfLost(() =>
@@ -327,26 +344,45 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   /** The position is read after the commit: it covers that. */
   async #writeOnce(
     plan: SqlPlan,
-    { markSent, deadlineAt }: ReplicaCall,
+    { markSent, deadlineAt, after }: ReplicaCall,
   ): Promise<WrittenPage> {
     const call = { markSent, deadlineAt };
-    const hasPosition = !this.#withoutPosition.has('primary');
-    const statements = hasPosition
-      ? [plan.statement, this.#primaryPosition]
-      : [plan.statement];
-    const [written, positionRead] = await this.#run(
-      'primary',
-      statements,
-      call,
-    );
-    if (written?.status === 'fulfilled')
-      return { page: written.value, position: getPosition(positionRead) };
-    throw toCorrectableError(written?.reason, {
+    const fence = this.#createFence(after);
+    const write =
+      fence === undefined
+        ? [plan.statement]
+        : [BEGIN_WRITE, fence, plan.statement, COMMIT];
+    const position = this.#withoutPosition.has('primary')
+      ? []
+      : [this.#primaryPosition];
+    const outcomes = await this.#run('primary', [...write, ...position], call);
+    const failure = findFailure(outcomes.slice(0, write.length));
+    if (failure === undefined) {
+      const written = outcomes[write.indexOf(plan.statement)];
+      return {
+        page: getPage(written!) as Page,
+        position: getPosition(outcomes[write.length]),
+      };
+    }
+    const { reason } = failure;
+    if (fence !== undefined && isFenced(reason))
+      throw createOldPrimaryError(plan.name, 'written', reason);
+    throw toCorrectableError(reason, {
       name: plan.name,
       access: 'write',
       isReplica: false,
       hint: plan.hint,
     });
+  }
+
+  /**
+   * Returns what a write in a session begins with: it fails at an old primary,
+   * which has no way to know that it is one. The write would be lost.
+   */
+  #createFence(seen: unknown): SqlStatement | undefined {
+    if (seen === undefined || this.#withoutPosition.has('primary'))
+      return undefined;
+    return { text: this.#fence, values: [JSON.stringify(seen)] };
   }
 
   /** Runs one statement at the primary before a write. */
@@ -380,6 +416,23 @@ function toWrite(
   { page, position }: WrittenPage,
 ): ReplicaWrite<PostgresPosition> {
   return { ...interpretWritten(plan, page), position };
+}
+
+type ReadCall = Pick<
+  ReplicaCall,
+  'signal' | 'deadlineAt' | 'needsSeenUpTo' | 'after'
+>;
+
+/** Returns whether a session has seen a newer primary. */
+function isOldPrimary(
+  position: PostgresPosition | undefined,
+  seen: unknown,
+): boolean {
+  return (
+    position !== undefined &&
+    seen !== undefined &&
+    isSuperseded(position, seen as PostgresPosition)
+  );
 }
 
 /** What to read, and for a preview what to read before that. */

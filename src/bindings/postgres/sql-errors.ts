@@ -105,9 +105,25 @@ export function createNoPrimaryError(
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
-/** Returns whether a write was refused because the server accepts none. */
+/** Returns the error of a session that has seen a newer primary. */
+export function createOldPrimaryError(
+  name: string,
+  done: 'read' | 'written',
+  cause?: unknown,
+): CorrectableError {
+  const message = `${name}: the server at "primary" is an old primary: this session has seen a newer timeline. Nothing was ${done}. Check the option primary: after a failover it must lead to the new primary. If an older backup was restored, open a new session.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause });
+}
+
+/** Returns whether the fence before a write has refused it. */
+export function isFenced(reason: unknown): boolean {
+  return findSqlState(reason) === '22P02' && /superseded/.test(String(reason));
+}
+
+/** Returns whether a write was refused because of the server, not of itself. */
 export function isNoPrimaryError(error: unknown): boolean {
-  return findSqlState(error) === '25006';
+  if (!isCorrectableError(error, 'UNAVAILABLE')) return false;
+  return findSqlState(error) === '25006' || isFenced(error.cause);
 }
 
 /** Failures of a connection, and of a server that stops or starts. */

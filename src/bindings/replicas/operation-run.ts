@@ -32,6 +32,8 @@ export interface BindingParts {
   readonly probePrimary: () => void;
   /** Notes that a replica does not know its position. */
   readonly onUnknownPosition: (server: string) => void;
+  /** Notes that the store has lost something that a session has seen. */
+  readonly onLoss: () => void;
 }
 
 export interface RunOptions extends BindingParts {
@@ -70,6 +72,10 @@ export class StoreCall extends LevelCall implements ReplicaCall {
   }
 }
 
+/**
+ * Returns the facts for a view. In a session that the store has lost something
+ * of, each view is marked: it may be older than what the session has seen.
+ */
 export function toDetails(
   {
     version,
@@ -77,10 +83,15 @@ export function toDetails(
     position,
   }: ReplicaDetails & Pick<ReplicaRead<unknown>, 'position'>,
   lagMs: number | undefined,
+  session: SessionPositions<unknown> | undefined,
 ): { readonly version: unknown; readonly meta: Record<string, unknown> } {
   return {
     version: version ?? position,
-    meta: { ...meta, ...(lagMs !== undefined && { lagMs }) },
+    meta: {
+      ...meta,
+      ...(lagMs !== undefined && { lagMs }),
+      ...(session?.hasLoss === true && { regressed: true }),
+    },
   };
 }
 

@@ -106,19 +106,19 @@ export class ReadRun {
       position === undefined
         ? undefined
         : history.getLagMs(position, clock.now());
-    sink.view(answer.value, 'replica', toDetails(answer, lagMs));
+    sink.view(answer.value, 'replica', toDetails(answer, lagMs, session));
     return true;
   }
 
   async #readPrimary(
     reading: Promise<ReplicaOutcome> | undefined,
   ): Promise<void> {
-    const { sink } = this.#options;
+    const { sink, session } = this.#options;
     try {
       const answer = await this.#askPrimaryUntilCurrent();
       if (this.#isCallerGone()) return void this.#end();
       this.#record(answer);
-      const details = toDetails(this.#withNewestPosition(answer), 0);
+      const details = toDetails(this.#withNewestPosition(answer), 0, session);
       if (this.#end()) sink.view(answer.value, 'primary', details);
     } catch (error) {
       await this.#failFinal(error, reading);
@@ -193,6 +193,7 @@ export class ReadRun {
   #record(answer: Answer): void {
     const { session, stats } = this.#options;
     session?.recordPrimary(this.#before!, answer.seenUpTo ?? answer.position);
+    if (session?.hasLoss === true) this.#options.onLoss();
     if (this.#preliminary === undefined) return;
     if (!this.#isSame(this.#preliminary.value, answer.value))
       stats.corrected += 1;

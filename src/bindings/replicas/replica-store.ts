@@ -25,9 +25,11 @@ export interface ReplicaCall extends LevelContext {
    */
   readonly needsSeenUpTo: boolean;
   /**
-   * A position that the session of a read has seen. If the server can wait until
+   * A position that the session has seen. If the server of a read can wait until
    * it has reached one, let it wait for this one: an answer from before gives no
-   * view. `undefined` without a session, or if the session has no position.
+   * view. At an old primary, whose log ends before that of the session, reads
+   * and writes must fail.
+   * `undefined` without a session, or if the session has no position.
    */
   readonly after: unknown;
   /**
@@ -143,6 +145,13 @@ export interface ReplicaStore<Position = unknown> {
    * that is unknown, as for positions of two logs.
    */
   reached(have: Position, need: Position): boolean;
+  /**
+   * Returns whether the primary at `have` lacks something up to `need` for good,
+   * as after a failover that has lost it. `have` was read after a session had
+   * seen `need`. Views of the session are marked then. Default: no loss is
+   * noticed, and a primary that is behind in the same log is not used
+   */
+  hasLost?(have: Position, need: Position): boolean;
   /**
    * Asks a server for anything, on a connection of its own that is opened for
    * it, so that the name of the server is looked up again. Rejects if the server

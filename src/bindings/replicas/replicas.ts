@@ -45,8 +45,9 @@ export interface ReplicasAlarm {
    * `no-position`: a replica does not know its position. Sessions read at the
    * primary only, and `lagMs` is unknown. `no-token-key`: session tokens leave
    * the process, for example over HTTP, and there is no `tokenKey`.
+   * `lost-writes`: the primary lacks something that a session has seen.
    */
-  readonly code: 'no-position' | 'no-token-key';
+  readonly code: 'no-position' | 'no-token-key' | 'lost-writes';
   readonly message: string;
 }
 
@@ -183,6 +184,7 @@ class ReplicatedStore implements ReplicasBinding {
       stats: createReplicaStats(),
       probePrimary: () => void this.#probePrimary(),
       onUnknownPosition: (server) => this.#reportUnknownPosition(server),
+      onLoss: () => this.#reportLoss(),
     };
   }
 
@@ -203,8 +205,10 @@ class ReplicatedStore implements ReplicasBinding {
   }
 
   openSession(tokens: readonly string[] = []): BindingSession {
-    const positions = new SessionPositions<unknown>((have, need) =>
-      this.#store.reached(have, need),
+    const store = this.#store;
+    const positions = new SessionPositions<unknown>(
+      (have, need) => store.reached(have, need),
+      store.hasLost && ((have, need) => store.hasLost!(have, need)),
     );
     for (const token of tokens)
       positions.continueFrom(this.#tokens.open(token));
@@ -285,6 +289,13 @@ class ReplicatedStore implements ReplicasBinding {
     this.#report(
       'no-position',
       `the position of the replica "${server}" is unknown. Sessions read at the primary only.`,
+    );
+  }
+
+  #reportLoss(): void {
+    this.#report(
+      'lost-writes',
+      'the primary lacks something that a session has seen: a failover, a crash or a restored backup has lost it. Views of this session have regressed: true. Open a new session to go on without them.',
     );
   }
 

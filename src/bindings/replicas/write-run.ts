@@ -5,6 +5,7 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../correctable/errors.ts';
+import type { SessionRead } from '../shared/session-positions.ts';
 import {
   describe,
   StoreCall,
@@ -18,12 +19,15 @@ import type { ReplicaRead, ReplicaWrite } from './replica-store.ts';
 export class WriteRun implements SubmissionStatus {
   readonly blockedBy = undefined;
   readonly #options: RunOptions;
+  /** What the session had seen when the write began. */
+  readonly #before: SessionRead<unknown> | undefined;
   mayHaveBeenSent = false;
   #previewCall: StoreCall | undefined;
   #hasEnded = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#before = options.session?.beginRead();
   }
 
   start(): void {
@@ -66,6 +70,7 @@ export class WriteRun implements SubmissionStatus {
     const { store, operation, context } = this.#options;
     const markSent = (): void => this.#markSent();
     const call = new StoreCall('primary', operation, context, {
+      after: this.#before?.need,
       markSent,
       markUnsent: () => void (this.mayHaveBeenSent = false),
     });
@@ -90,9 +95,11 @@ export class WriteRun implements SubmissionStatus {
   }
 
   #deliver(answer: ReplicaWrite<unknown>): void {
-    const { sink, session } = this.#options;
-    session?.recordWrite(answer.position);
-    if (this.#end()) sink.view(answer.value, 'primary', toDetails(answer, 0));
+    const { sink, session, onLoss } = this.#options;
+    session?.recordWrite(answer.position, this.#before);
+    if (session?.hasLoss === true) onLoss();
+    const details = toDetails(answer, 0, session);
+    if (this.#end()) sink.view(answer.value, 'primary', details);
   }
 
   #toError(error: unknown): unknown {
@@ -107,16 +114,14 @@ export class WriteRun implements SubmissionStatus {
     const { operation, context, store, sink } = this.#options;
     // As a read, it ends when no caller wants it any more.
     const asRead = { ...operation, access: 'read' } as const;
-    const before = this.#options.session?.beginRead();
-    const after = before?.need;
+    const after = this.#before?.need;
     const call = new StoreCall('replica', asRead, context, { after });
     this.#previewCall = call;
     try {
       const guess = await readNearest(this.#options, call, (server) =>
         store.preview!(operation, server, call),
       );
-      if (guess !== undefined && !this.#hasEnded)
-        this.#showGuess(guess, before);
+      if (guess !== undefined && !this.#hasEnded) this.#showGuess(guess);
     } catch (error) {
       if (!this.#hasEnded)
         sink.fail(toReadError(error, operation, store.name), 'replica');
@@ -125,12 +130,8 @@ export class WriteRun implements SubmissionStatus {
     }
   }
 
-  #showGuess(
-    guess: ReplicaRead<unknown>,
-    before:
-      | ReturnType<NonNullable<RunOptions['session']>['beginRead']>
-      | undefined,
-  ): void {
+  #showGuess(guess: ReplicaRead<unknown>): void {
+    const before = this.#before;
     const { session, stats, sink, history, clock } = this.#options;
     const { position } = guess;
     if (before !== undefined && session?.canShow(before, position) === false) {
@@ -143,7 +144,11 @@ export class WriteRun implements SubmissionStatus {
         ? undefined
         : history.getLagMs(position, clock.now());
     // It is a guess: the position is not that of the write.
-    const details = toDetails({ ...guess, position: undefined }, lagMs);
+    const details = toDetails(
+      { ...guess, position: undefined },
+      lagMs,
+      session,
+    );
     sink.view(guess.value, 'replica', details);
   }
 

@@ -4,6 +4,8 @@
  *
  * Two positions may not be comparable: after a failover, the new primary writes
  * another log. The primary is then right. The session goes on at its position.
+ * If the store knows that the new log lacks what the session has seen, the
+ * session remembers that.
  */
 
 /** The state of a session, as its token carries it. */
@@ -17,21 +19,36 @@ export interface SessionState<Position> {
   readonly needsPrimary: boolean;
   /** Whether positions can no longer be compared. Absent for false. */
   readonly isUnordered?: true | undefined;
+  /** Whether the store has lost something that was seen. Absent for false. */
+  readonly hasLoss?: true | undefined;
 }
+
+/**
+ * Returns whether a primary at `have` lacks something up to `need` for good, as
+ * after a failover that has lost it.
+ */
+export type HasLost<Position> = (have: Position, need: Position) => boolean;
 
 type Reached<Position> = (have: Position, need: Position) => boolean;
 
 export class SessionPositions<Position> {
   readonly #reached: Reached<Position>;
+  readonly #hasLost: HasLost<Position> | undefined;
   #need: Position | undefined;
+  #hasLoss = false;
   /** Counts what was seen at unknown positions. */
   #unknownCount = 0;
   /** How much of that a read at the primary has covered. */
   #coveredCount = 0;
   #isUnordered = false;
 
-  constructor(reached: Reached<Position>) {
+  /**
+   * @param hasLost Default: no loss is noticed, and a primary that is behind in
+   *   the same log is not used
+   */
+  constructor(reached: Reached<Position>, hasLost?: HasLost<Position>) {
     this.#reached = reached;
+    this.#hasLost = hasLost;
   }
 
   get state(): SessionState<Position> {
@@ -39,7 +56,13 @@ export class SessionPositions<Position> {
       need: this.#need ?? null,
       needsPrimary: this.#needsPrimary,
       ...(this.#isUnordered && { isUnordered: true }),
+      ...(this.#hasLoss && { hasLoss: true }),
     };
+  }
+
+  /** Whether the store has lost something that the session has seen. */
+  get hasLoss(): boolean {
+    return this.#hasLoss;
   }
 
   /** Continues a session from a token. Several may be from several logs. */
@@ -47,8 +70,10 @@ export class SessionPositions<Position> {
     need,
     needsPrimary,
     isUnordered,
+    hasLoss,
   }: SessionState<Position>): void {
     if (isUnordered) this.#isUnordered = true;
+    if (hasLoss) this.#hasLoss = true;
     if (needsPrimary) this.#unknownCount += 1;
     if (need === null) return;
     if (this.#need !== undefined && !this.#isOrdered(this.#need, need))
@@ -85,6 +110,7 @@ export class SessionPositions<Position> {
     have: Position | undefined,
   ): boolean {
     if (need === undefined || have === undefined) return false;
+    if (this.#hasLost !== undefined) return false;
     return !this.#reached(have, need) && this.#reached(need, have);
   }
 
@@ -94,10 +120,13 @@ export class SessionPositions<Position> {
       this.#need = seenUpTo;
   }
 
-  /** Notes a write of the session. */
-  recordWrite(position: Position | undefined): void {
+  /** Notes a write of the session, and what it had seen when that began. */
+  recordWrite(
+    position: Position | undefined,
+    before?: SessionRead<Position>,
+  ): void {
     if (position === undefined) this.#unknownCount += 1;
-    else this.#advance(position);
+    else this.#advance(position, before);
   }
 
   /**
@@ -121,24 +150,46 @@ export class SessionPositions<Position> {
 
   /** Notes what the primary has shown to a read. */
   recordPrimary(
-    { unknownCount }: SessionRead<Position>,
+    before: SessionRead<Position>,
     seenUpTo: Position | undefined,
   ): void {
     if (seenUpTo === undefined) {
       this.#unknownCount += 1;
       return;
     }
-    this.#coveredCount = Math.max(this.#coveredCount, unknownCount);
-    this.#advance(seenUpTo);
+    this.#coveredCount = Math.max(this.#coveredCount, before.unknownCount);
+    this.#advance(seenUpTo, before);
   }
 
   get #needsPrimary(): boolean {
     return this.#isUnordered || this.#unknownCount > this.#coveredCount;
   }
 
-  /** Goes forward, or on to another log. */
-  #advance(position: Position): void {
-    if (this.#need === undefined || !this.#reached(this.#need, position))
+  /**
+   * Goes forward, or on to another log. It goes back if the log of the primary
+   * has become shorter, as after a crash: no replica would ever be as far again.
+   */
+  #advance(position: Position, before?: SessionRead<Position>): void {
+    const need = before?.need;
+    if (need !== undefined && this.#hasLost?.(position, need) === true)
+      this.#hasLoss = true;
+    const isShorter =
+      need !== undefined &&
+      need === this.#need &&
+      this.#hasLost !== undefined &&
+      !this.#reached(position, need);
+    // Meanwhile the session has gone on to another log. Which one is newer?
+    const isDoubtful =
+      before !== undefined &&
+      this.#need !== undefined &&
+      this.#need !== need &&
+      !this.#isOrdered(this.#need, position);
+    if (isDoubtful) this.#unknownCount += 1;
+    else if (
+      isShorter ||
+      this.#need === undefined ||
+      !this.#reached(this.#need, position)
+    )
       this.#need = position;
   }
 

@@ -1,6 +1,6 @@
 /** Positions of two servers, and what failures prove. */
 import { expect, test } from 'vitest';
-import { parsePosition, reached } from '../../../../src/bindings/postgres/position.ts';
+import { hasLost, isSuperseded, parsePosition, reached } from '../../../../src/bindings/postgres/position.ts';
 import { toCorrectableError } from '../../../../src/bindings/postgres/sql-errors.ts';
 
 const at = (lsn: string, timeline = 1, system = '7') => ({ system, timeline, lsn });
@@ -28,11 +28,81 @@ test('the header of the next page does not count', () => {
   expect(reached(at('0/2000'), at('0/2020'))).toBe(false);
 });
 
+// @rule REPL-10
+test('at the start of a file of the log, the header is longer', () => {
+  expect(reached(at('0/1000000'), at('0/1000028'))).toBe(true);
+  expect(reached(at('0/1002000'), at('0/1002028'))).toBe(false);
+});
+
+const primaryAt = (
+  lsn: string,
+  more: { flushed?: string; began?: string; timeline?: number; system?: string } = {},
+) => ({
+  ...at(lsn),
+  flushed: lsn,
+  ...more,
+});
+
+// @rule REPL-16
+test.each([
+  [
+    'a crash that loses what was not flushed',
+    primaryAt('0/50', { began: '0/30' }),
+    primaryAt('0/90', { flushed: '0/28' }),
+    false,
+  ],
+  [
+    'a crash that loses what was flushed',
+    primaryAt('0/50', { began: '0/30' }),
+    primaryAt('0/90', { flushed: '0/48' }),
+    true,
+  ],
+  ['the same, when its log is longer again', primaryAt('0/99', { began: '0/30' }), primaryAt('0/48'), true],
+  [
+    'a whole page that was flushed, in the middle of a record',
+    primaryAt('0/1F00', { began: '0/1E00' }),
+    primaryAt('0/3000', { flushed: '0/2000' }),
+    false,
+  ],
+  ['the same start', primaryAt('0/99', { began: '0/30' }), primaryAt('0/48', { began: '0/30' }), false],
+  ['an orderly restart', primaryAt('0/99'), primaryAt('0/48', { began: '0/30' }), false],
+  ['a copy from before', primaryAt('0/30'), primaryAt('0/48'), true],
+  [
+    'a failover without a loss',
+    primaryAt('0/99', { timeline: 2, began: '0/50' }),
+    primaryAt('0/60', { flushed: '0/48' }),
+    false,
+  ],
+  ['a failover with a loss', primaryAt('0/99', { timeline: 2, began: '0/40' }), primaryAt('0/48'), true],
+  [
+    'a failover that lost what a replica has shown',
+    primaryAt('0/99', { timeline: 2, began: '0/40' }),
+    at('0/48'),
+    true,
+  ],
+  ['a failover whose place is unknown', primaryAt('0/99', { timeline: 2 }), primaryAt('0/48'), false],
+  ['another system', primaryAt('0/99', { system: '8' }), primaryAt('0/48'), true],
+])('a loss is noticed from the log alone: %s', (_name, have, need, isLost) => {
+  expect(hasLost(have, need)).toBe(isLost);
+});
+
+// @rule REPL-14
+test('timelines only rise: an old primary is refused, and a backup from before the newer timeline is not', () => {
+  const newer = primaryAt('0/90', { timeline: 2, began: '0/50' });
+  expect(isSuperseded(primaryAt('0/99'), newer)).toBe(true);
+  expect(isSuperseded(primaryAt('0/50'), newer)).toBe(true);
+  expect(isSuperseded(primaryAt('0/48'), newer)).toBe(false);
+  expect(hasLost(primaryAt('0/48'), newer)).toBe(true);
+  expect(isSuperseded(primaryAt('0/99', { timeline: 3 }), newer)).toBe(false);
+  expect(isSuperseded(primaryAt('0/99', { system: '8' }), newer)).toBe(false);
+});
+
 // @rule REPL-11
 test('a row without the timeline is no position', () => {
-  expect(parsePosition({ system: '7', timeline: null, lsn: '0/1' })).toBeUndefined();
+  const row = (position: object) => ({ position: JSON.stringify(position) });
+  expect(parsePosition(row({ system: '7', timeline: null, lsn: '0/1' }))).toBeUndefined();
   expect(parsePosition(undefined)).toBeUndefined();
-  expect(parsePosition({ ...at('0/1'), timeline: '1' })).toEqual(at('0/1'));
+  expect(parsePosition(row({ ...at('0/1'), began: null }))).toEqual(at('0/1'));
 });
 
 const codeOf = (access: 'read' | 'write', code: string | undefined, isReplica = false): string => {
