@@ -18,6 +18,11 @@ export interface SendWindows {
    * wait, and can be taken back.
    */
   readonly maxProposed: number;
+  /**
+   * The number of own globals over the same red logs that may hold rows at a
+   * time. Further ones wait, hold nothing, and can be taken back.
+   */
+  readonly maxGlobals: number;
 }
 
 export const DEFAULT_SEND_WINDOWS: SendWindows = {
@@ -25,6 +30,7 @@ export const DEFAULT_SEND_WINDOWS: SendWindows = {
   maxSent: 8192,
   maxAppended: 4096,
   maxProposed: 1024,
+  maxGlobals: 128,
 };
 
 /**

@@ -57,6 +57,7 @@ export function createReplicaLimits(
     maxSent: maxWindow,
     maxAppended: maxWindow,
     maxProposed: maxWindow,
+    maxGlobals: maxWindow,
   };
   const limits = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
   const retentionLimits = { maxWindowCommits, maxOutcomes };

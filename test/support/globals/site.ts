@@ -99,6 +99,7 @@ export class GlobalSite {
       site: origin,
       resendAfterMs: RESEND_AFTER_MS,
       tables: this.tables,
+      maxGlobals: 2,
     });
     for (const certifier of this.certifiers)
       for (const section of Object.values(certifier.sections)) section.changeAll();

@@ -18,8 +18,10 @@ import {
   type HoldStamp,
   type RedRecord,
 } from '../../../records/records.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
 import { getStampOf, type Vector } from '../../../records/vector.ts';
 import type { Hold, HoldTable } from '../order/hold-table.ts';
+import { BegunExecutions } from './begun-executions.ts';
 import { DueExecutions, type AwaitedProgress } from './due-executions.ts';
 
 const NO_HOLD = [0, { stamp: 0 }] as const;
@@ -64,6 +66,8 @@ export interface CoordinatorOptions {
   readonly resendAfterMs: number;
   /** The holds of each log of the site, by the ordinal of its partition. */
   readonly tables: readonly HoldTable[];
+  /** See `SendWindows`. Default: `DEFAULT_SEND_WINDOWS` */
+  readonly maxGlobals?: number | undefined;
 }
 
 /** An execution of this start of this site that is not decided. */
@@ -103,11 +107,14 @@ export class GlobalCoordinator {
   /** By execution: what was proposed since the start. */
   readonly #proposed = new Map<ExecutionName, Set<string>>();
   readonly #due = new DueExecutions();
+  readonly #begun: BegunExecutions;
   #proposals: GlobalProposal[] = [];
-  #begun = 0;
+  #ordered = 0;
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
+    const { maxGlobals = DEFAULT_SEND_WINDOWS.maxGlobals } = options;
+    this.#begun = new BegunExecutions(maxGlobals);
   }
 
   /**
@@ -127,10 +134,10 @@ export class GlobalCoordinator {
     const execution = getExecutionName(operation);
     this.#own.set(execution, {
       operation,
-      order: this.#begun,
+      order: this.#ordered,
       isSequential: refusals >= MAX_PARALLEL_REFUSALS,
     });
-    this.#begun += 1;
+    this.#ordered += 1;
     this.#due.add(execution);
   }
 
@@ -141,8 +148,7 @@ export class GlobalCoordinator {
   withdraw(operation: GlobalOperation): boolean {
     const execution = getExecutionName(operation);
     if (this.#proposed.has(execution)) return false;
-    this.#due.add(execution);
-    return this.#own.delete(execution);
+    return this.#endOwn(execution) !== undefined;
   }
 
   /**
@@ -250,7 +256,7 @@ export class GlobalCoordinator {
       const awaited = operation.others.filter(
         (other) => this.#getEnd(other, execution) !== 'released',
       );
-      this.#own.delete(execution);
+      this.#endOwn(execution);
       if (awaited.length > 0)
         this.#committed.set(execution, { stamp, awaited });
       return undefined;
@@ -287,8 +293,11 @@ export class GlobalCoordinator {
 
   #endOwn(execution: ExecutionName): GlobalOperation | undefined {
     const operation = this.#own.get(execution)?.operation;
+    if (operation === undefined) return undefined;
     this.#own.delete(execution);
     this.#due.add(execution);
+    const next = this.#begun.leave(execution);
+    if (next !== undefined) this.#due.add(next);
     return operation;
   }
 
@@ -308,6 +317,7 @@ export class GlobalCoordinator {
       ? undefined
       : logs.find((log) => !site.isReachable(log));
     if (away !== undefined) return this.#due.waitForLog(execution, away);
+    if (!isBegun && !this.#begun.enter(execution, logs)) return;
     for (const partition of others) {
       this.#propose(execution, partition, {
         kind: 'hold',

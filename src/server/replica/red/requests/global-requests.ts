@@ -97,8 +97,10 @@ export class GlobalRequests implements SiteProgress {
     this.#admissions = admissions;
     this.#tables = tables;
     this.#open = tables.map((table) => new OpenHolds(table));
-    const { site, resendAfterMs } = core.options;
-    this.#coordinator = createCoordinator({ site, resendAfterMs, tables });
+    const { site, resendAfterMs, windows } = core.options;
+    const maxGlobals = windows?.maxGlobals;
+    const options = { site, resendAfterMs, tables, maxGlobals };
+    this.#coordinator = createCoordinator(options);
   }
 
   get nowMs(): number {

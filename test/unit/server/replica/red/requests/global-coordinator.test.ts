@@ -45,13 +45,14 @@ class Site {
   leads: readonly number[] = [];
   unreachable: readonly number[] = [];
 
-  constructor(site: number, maxWindowCommits = 100) {
+  constructor(site: number, maxWindowCommits = 100, maxGlobals?: number) {
     const limits = { maxWindowCommits, maxOutcomes: ID_TABLE_LIMITS };
     this.certifiers = LOGS.map((log) => new PartitionCertifier(limits, RED, new HoldTable(PARTITIONS, log)));
     this.coordinator = new GlobalCoordinator({
       site: site as Origin,
       resendAfterMs: RESEND_AFTER_MS,
       tables: this.certifiers.map(({ holds }) => holds),
+      maxGlobals,
     });
   }
 
@@ -143,6 +144,55 @@ describe('the executing site', () => {
     expect(site.act()).toEqual([]);
     site.hold(1);
     expect(site.act()).toEqual(['hold 2']);
+  });
+
+  // @rule PART-G17
+  describe('with as many globals as may hold rows at a time', () => {
+    /** Rows of its own in the logs. */
+    const createGlobal = (id: string, others: readonly number[] = [1, 2]): GlobalOperation => ({
+      ...GLOBAL,
+      id,
+      others,
+      effects: [0, ...others].map((log) => ({
+        ...GLOBAL.effects[0]!,
+        key: String(log),
+        field: id,
+      })),
+    });
+    const [first, second, third] = ['a/1', 'b/1', 'c/1'].map((id) => createGlobal(id)) as [
+      GlobalOperation,
+      GlobalOperation,
+      GlobalOperation,
+    ];
+
+    test('lets the next one begin once one has committed, and holds nothing before', () => {
+      const site = new Site(OWN, 100, 1);
+      for (const global of [first, second, third]) site.coordinator.begin(global, 0);
+      expect(site.propose().map(({ record }) => record.id)).toEqual(['a/1', 'a/1']);
+      site.hold(1, first);
+      site.hold(2, first);
+      site.act();
+      site.deliver(0, { ...first, holds: [] });
+      expect(site.propose().map(({ record }) => record.id)).toEqual(['b/1', 'b/1']);
+    });
+
+    test('lets the next one begin once one is refused or given up', () => {
+      const site = new Site(OWN, 100, 1);
+      for (const global of [first, second, third]) site.coordinator.begin(global, 0);
+      site.act();
+      // The second one waits, and has proposed nothing.
+      expect(site.coordinator.withdraw(second)).toBe(true);
+      expect(site.coordinator.withdraw(first)).toBe(false);
+      site.hold(1, { ...first, id: 'other/1' });
+      expect(site.hold(1, first)).toBe(first);
+      expect(site.propose().map(({ record }) => record.id)).toContain('c/1');
+    });
+
+    test('has other places for globals over other logs', () => {
+      const site = new Site(OWN, 100, 1);
+      for (const global of [first, second, createGlobal('d/1', [2])]) site.coordinator.begin(global, 0);
+      expect(site.propose().map(({ record }) => record.id)).toEqual(['a/1', 'a/1', 'd/1']);
+    });
   });
 
   // @rule PART-G8f
