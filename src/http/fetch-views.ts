@@ -2,6 +2,7 @@
 import { correctable } from '../correctable/client/create.ts';
 import type { Sink } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
+import { getElapsedMs } from '../correctable/clock.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { checkRecord } from '../correctable/validate.ts';
@@ -170,6 +171,15 @@ interface SentRequest {
 }
 
 /**
+ * For how long a read is sent again whose connection is closed without a reply,
+ * in milliseconds. A proxy or a server may close an idle connection at the moment
+ * in which the next request is sent on it.
+ */
+const MAX_REPEAT_MS = 1_000;
+/** The pool of the platform may have several connections that are closed now. */
+const MAX_REPEATS = 3;
+
+/**
  * Sends a request. Rejects with an error that shows whether anything was sent.
  */
 export async function sendRequest(
@@ -184,13 +194,30 @@ export async function sendRequest(
     readonly signal: AbortSignal;
   },
 ): Promise<Response> {
-  try {
-    return await fetch(request.input, { ...request.init, signal });
-  } catch (error) {
-    throw isUnsendable(error, request)
-      ? createUnsendableError(label, error)
-      : createLostError(label, 'the request failed', error);
+  const sentAtMs = getElapsedMs();
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return await fetch(request.input, { ...request.init, signal });
+    } catch (error) {
+      if (isUnsendable(error, request))
+        throw createUnsendableError(label, error);
+      const canRepeat =
+        !label.isUpdate &&
+        !signal.aborted &&
+        !hasUsedBody(request) &&
+        repeats < MAX_REPEATS &&
+        getElapsedMs() - sentAtMs <= MAX_REPEAT_MS;
+      if (!canRepeat) throw createLostError(label, 'the request failed', error);
+    }
   }
+}
+
+/** A stream, or the body of a `Request`, can be sent only once. */
+function hasUsedBody({ input, init }: SentRequest): boolean {
+  return (
+    (input as Partial<Request>).bodyUsed === true ||
+    init.body instanceof ReadableStream
+  );
 }
 
 function createHeaders(

@@ -23,7 +23,18 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'TIMEOUT',
+  524: 'TIMEOUT', // Cloudflare: the server did not answer in time
+  529: 'OVERLOADED',
 };
+
+/**
+ * Returns the code of a status without an error of this package. Proxies have
+ * statuses of their own from 520 to 530 for a server that they cannot reach.
+ */
+function getCode(status: number): ErrorCode {
+  const isUnreachable = status >= 520 && status <= 530;
+  return CODES[status] ?? (isUnreachable ? 'UNAVAILABLE' : 'FINAL_FAILED');
+}
 
 /**
  * Returns whether the server may have executed the request, if it replied with
@@ -111,7 +122,7 @@ function createStatusError(
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterMs = seconds >= 0 ? seconds * 1_000 : undefined;
   return new CorrectableError(
-    CODES[status] ?? 'FINAL_FAILED',
+    getCode(status),
     `${request.name}: ${description}`,
     {
       retryAfterMs,

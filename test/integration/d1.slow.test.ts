@@ -174,6 +174,46 @@ test('a value that D1 lacks → INVALID_ARGUMENT, nothing is sent', async () => 
   await expect(client.invoke(big.add({ id: 1n }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
 });
 
+test.each([
+  ['no finite number', Number.NaN],
+  ['no finite number', Infinity],
+  ['half of a character', 'a\ud800'],
+])('a value that D1 would store as another one (%s) → INVALID_ARGUMENT, nothing is sent', async (_, owner) => {
+  const { primary, client } = await open();
+  const named = defineStatements({
+    name: { access: 'write', sql: 'update seats set owner = :owner', args: z.object({ owner: z.any() }) },
+  });
+  await client.invoke(seats.add({ id: 1 }));
+  const other = createClient(d1({ database: primary, statements: named }));
+  onTestFinished(() => other.close());
+  await expect(other.invoke(named.name({ owner }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  expect(await client.invoke(seats.owner({ id: 1 }))).toEqual({ owner: null, rev: 1 });
+});
+
+test('a value that another program wrote → its error names the key, and other keys are read', async () => {
+  const { client, primary } = await open();
+  await runAlone(primary, "insert into correctables_values (key, value) values ('bad', 'no JSON')");
+  await client.invoke(put('good', 1));
+  for (const read of [get('bad'), getMany(['good', 'bad'])])
+    await expect(client.invoke(read)).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+      message: expect.stringContaining('the value of "bad" is not JSON') as string,
+    });
+  expect(await client.invokeWeak(get('good'))).toBe(1);
+  await client.invoke(put('bad', 2));
+  expect(await client.invoke(get('bad'))).toBe(2);
+});
+
+test('a migration adds a column and a table → statements go on', async () => {
+  const { client, primary } = await open();
+  await client.invoke(seats.add({ id: 1 }));
+  await runAlone(primary, 'alter table seats add column row integer');
+  await runAlone(primary, 'create index by_owner on seats (owner)');
+  expect(await client.invoke(seats.owner({ id: 1 }))).toEqual({ owner: null, rev: 1 });
+  await client.invoke(seats.add({ id: 2 }));
+  expect(await client.invoke(seats.all({}))).toEqual([1, 2]);
+});
+
 // @rule REPL-4
 test('a lost answer → UNKNOWN, but an idempotent write is resent', async () => {
   const { database, client } = await openFollowed();

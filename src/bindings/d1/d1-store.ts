@@ -17,6 +17,7 @@ import {
   createPlan,
   interpretWritten,
 } from '../shared/statements/statement-operations.ts';
+import { isWellFormed } from '../shared/well-formed-text.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
 import {
   createStatementOperation,
@@ -129,13 +130,27 @@ function prepare(
   { name, statements }: D1Plan,
 ): D1StatementLike[] {
   try {
-    return statements.map(({ text, values }) =>
-      session.prepare(text).bind(...values),
-    );
+    return statements.map(({ text, values }) => {
+      values.forEach(checkParameter);
+      return session.prepare(text).bind(...values);
+    });
   } catch (cause) {
     const message = `${name}: ${String(cause)}. Nothing was sent. Give texts, numbers, booleans, null or bytes.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { cause });
   }
+}
+
+/**
+ * D1 sends parameters as JSON. It would store `null` for such a number, and
+ * another text for such a text.
+ *
+ * @throws TypeError for a value that would be stored as another one
+ */
+function checkParameter(value: unknown): void {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`D1 has no number ${value}`);
+  if (typeof value === 'string' && !isWellFormed(value))
+    throw new TypeError('a text has half of a surrogate pair');
 }
 
 async function execute(

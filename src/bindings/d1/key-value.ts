@@ -5,6 +5,7 @@ import type {
   PutArgs,
   RemoveArgs,
 } from '../../operations/index.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Row } from '../shared/statements/page.ts';
 import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
@@ -12,7 +13,7 @@ import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import type { D1Operation, D1Plan } from './d1-plan.ts';
 import { MIGRATIONS_HINT, VALUES_TABLE } from './migrations.ts';
 
-const SELECT = `select value from ${VALUES_TABLE} where key = ?1`;
+const SELECT = `select key, value from ${VALUES_TABLE} where key = ?1`;
 /** One parameter for all keys: a statement of D1 has 100 at most. */
 const SELECT_MANY = `select key, value from ${VALUES_TABLE} where key in (select value from json_each(?1))`;
 const UPSERT = `insert into ${VALUES_TABLE} (key, value) values (?1, ?2) on conflict (key) do update set value = excluded.value`;
@@ -52,7 +53,7 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
   define('get', 'read', (args) => ({
     text: SELECT,
     values: [checkText((args as Partial<GetArgs>).key, 'args.key')],
-    interpret: ({ rows: [row] }) => ({ value: decode(row) }),
+    interpret: ({ rows: [row] }) => ({ value: decode('get', row) }),
   })),
   define('getMany', 'read', (args) => {
     const keys = checkKeys((args as Partial<GetManyArgs>).keys);
@@ -60,7 +61,9 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
       text: SELECT_MANY,
       values: [JSON.stringify(keys)],
       interpret({ rows }) {
-        const values = new Map(rows.map((row) => [row['key'], decode(row)]));
+        const values = new Map(
+          rows.map((row) => [row['key'], decode('getMany', row)]),
+        );
         return { value: keys.map((key) => values.get(key)) };
       },
     };
@@ -79,8 +82,14 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
   })),
 ];
 
-function decode(row: Row | undefined): unknown {
-  return row === undefined
-    ? undefined
-    : (JSON.parse(row['value'] as string) as unknown);
+/** @throws CorrectableError `FINAL_FAILED` for what another program wrote */
+function decode(operation: string, row: Row | undefined): unknown {
+  if (row === undefined) return undefined;
+  try {
+    return JSON.parse(row['value'] as string) as unknown;
+  } catch (cause) {
+    const key = String(row['key']);
+    const message = `${operation}: the value of "${key}" is not JSON: ${String(cause)}. Nothing was written. Another program may have written it. Overwrite it with put.`;
+    throw new CorrectableError('FINAL_FAILED', message, { key, cause });
+  }
 }
