@@ -76,14 +76,6 @@ class FakeClient implements RedisClient {
     return this.call(command, ...args);
   }
 
-  evalBuffer(script: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    return this.call('eval', script, keyCount, ...args);
-  }
-
-  evalshaBuffer(sha: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    return this.call('evalsha', sha, keyCount, ...args);
-  }
-
   multi(): never {
     throw new Error('not used');
   }

@@ -17,7 +17,7 @@ export interface CausalRedisAlarm {
    * - `version`: a server is too old.
    * - `unchecked`: this user has no right to read the settings of Redis, so they were not checked.
    * - `deployment`: the deployment record of a site is missing.
-   * - `access`: Redis refuses the password or the rights of this process, or this process refuses
+   * - `access-refused`: Redis refuses the password or the rights of this process, or this process refuses
    *   the certificate of Redis.
    */
   readonly code:
@@ -30,7 +30,7 @@ export interface CausalRedisAlarm {
     | 'version'
     | 'unchecked'
     | 'deployment'
-    | 'access';
+    | 'access-refused';
   /** The site of the process that reports it. */
   readonly site: string;
   readonly message: string;

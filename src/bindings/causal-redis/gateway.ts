@@ -279,7 +279,7 @@ export class Gateway {
   #noteRefusal(site: string, error: unknown): void {
     if (!isAccessError(error)) return;
     const message = `sites.${site}: its Redis refuses this process: ${describeError(error)}. Correct the password, the rights or the certificate. It is tried again.`;
-    this.#parts.alarms.report('access', message);
+    this.#parts.alarms.report('access-refused', message);
   }
 
   #runRound(): void {

@@ -5,7 +5,7 @@
  *
  * The `Cluster` of `ioredis` waits for a master that is silent for ever, and sends a command again
  * after it has lost a connection. So routing is done here: a server that is silent, or that is no
- * master any more, is given up, and the others are asked who is.
+ * master any more, is abandoned, and the others are asked who is.
  */
 import {
   describeError,
@@ -59,11 +59,11 @@ export class OpenedConnection implements ScriptConnection {
   }
 
   evalBuffer(script: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    return this.#send(args[0], (client) => client.evalBuffer(script, keyCount, ...args));
+    return this.#send(args[0], (client) => client.callBuffer('EVAL', script, keyCount, ...args));
   }
 
   evalshaBuffer(sha: string, keyCount: number, ...args: RedisArgument[]): Promise<unknown> {
-    return this.#send(args[0], (client) => client.evalshaBuffer(sha, keyCount, ...args));
+    return this.#send(args[0], (client) => client.callBuffer('EVALSHA', sha, keyCount, ...args));
   }
 
   on(): void {}
@@ -209,7 +209,7 @@ export class OpenedConnection implements ScriptConnection {
 
 /** A slot is on its way to this server. Both commands are sent one after the other. */
 function askThen(client: RedisClient, run: Send): Promise<unknown> {
-  client.call('asking').catch(() => {}); // The command itself then fails.
+  client.call('ASKING').catch(() => {}); // The command itself then fails.
   return run(client);
 }
 

@@ -22,8 +22,8 @@ export interface RedisNodes {
    */
   readonly nodes: readonly string[];
   /**
-   * Options of `ioredis` for each connection, such as `password` and `tls`.
-   * Default: none
+   * Options of `ioredis`, such as `password` and `tls`. They are read for each new connection, so a
+   * getter can give a new password. Default: none
    */
   readonly redisOptions?: object | undefined;
 }

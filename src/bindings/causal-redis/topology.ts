@@ -70,7 +70,7 @@ export function learnTopology(servers: readonly RedisServer[]): Promise<Topology
 /** @throws Error if the server cannot be asked, is a replica, or knows no master */
 async function askTopology(server: RedisServer): Promise<Topology> {
   const client = server.ready ?? (await server.connect());
-  const info = String(await server.watch(client, client.call('info')));
+  const info = String(await server.watch(client, client.call('INFO')));
   if (/^cluster_enabled:1/m.test(info)) return askSlots(server, client);
   if (!/^role:slave/m.test(info))
     return new Topology(Array.from({ length: SLOT_COUNT }, () => server.address));
@@ -85,7 +85,7 @@ type SlotNode = readonly [host: string | null, port: number, ...rest: unknown[]]
 type SlotRange = readonly [first: number, last: number, master: SlotNode, ...replicas: unknown[]];
 
 async function askSlots(server: RedisServer, client: RedisClient): Promise<Topology> {
-  const ranges = (await server.watch(client, client.call('cluster', 'slots'))) as SlotRange[];
+  const ranges = (await server.watch(client, client.call('CLUSTER', 'SLOTS'))) as SlotRange[];
   const slots: (ServerAddress | undefined)[] = Array(SLOT_COUNT).fill(undefined);
   for (const [first, last, [host, port]] of ranges) {
     const address = { host: toHost(host, server), port };

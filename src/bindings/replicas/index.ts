@@ -4,11 +4,8 @@
  */
 export { getLagMs } from '../shared/lag.ts';
 export { replicas } from './replicas.ts';
-export type {
-  ReplicasAlarm,
-  ReplicasBinding,
-  ReplicasOptions,
-} from './replicas.ts';
+export type { ReplicasBinding, ReplicasOptions } from './replicas.ts';
+export type { ReplicasAlarm } from './replicas-alarm.ts';
 export type { ReplicaStats } from './replica-stats.ts';
 export type {
   ReplicaCall,

@@ -7,6 +7,7 @@
 import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { LevelContext } from '../shared/level-call.ts';
+import type { ReplicasAlarm } from './replicas-alarm.ts';
 
 /** The levels of a binding to a store with replicas. */
 export type ReplicaLevels = readonly ['replica', 'primary'];
@@ -168,6 +169,11 @@ export interface ReplicaStore<Position = unknown> {
    * except for those of JavaScript itself, such as a `SyntaxError`
    */
   isServerFailure?(error: unknown): boolean;
+  /**
+   * Called once with the function that reports an alarm, such as
+   * `access-refused`. Default: the store reports none
+   */
+  reportTo?(report: (alarm: ReplicasAlarm) => void): void;
   /** Ends what the adapter has opened. */
   close(): Promise<void>;
 }

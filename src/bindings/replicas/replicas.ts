@@ -37,19 +37,8 @@ import {
   type ReplicaLevels,
   type ReplicaStore,
 } from './replica-store.ts';
+import type { ReplicasAlarm } from './replicas-alarm.ts';
 import { WriteRun } from './write-run.ts';
-
-/** A condition that an operator should know. */
-export interface ReplicasAlarm {
-  /**
-   * `no-position`: a replica does not know its position. Sessions read at the
-   * primary only, and `lagMs` is unknown. `no-token-key`: session tokens leave
-   * the process, for example over HTTP, and there is no `tokenKey`.
-   * `lost-writes`: the primary lacks something that a session has seen.
-   */
-  readonly code: 'no-position' | 'no-token-key' | 'lost-writes';
-  readonly message: string;
-}
 
 /** Options of `replicas`. */
 export interface ReplicasOptions {
@@ -155,7 +144,7 @@ class ReplicatedStore implements ReplicasBinding {
   readonly #hasTokenKey: boolean;
   readonly #parts: BindingParts;
   readonly #runs = new Set<ReadRun | WriteRun>();
-  /** What was reported, by code. */
+  /** What was reported, by code or cause. */
   readonly #reported = new Set<string>();
   #isProbing = false;
   #closing: Promise<void> | undefined;
@@ -186,6 +175,9 @@ class ReplicatedStore implements ReplicasBinding {
       onUnknownPosition: (server) => this.#reportUnknownPosition(server),
       onLoss: () => this.#reportLoss(),
     };
+    store.reportTo?.(({ code, message }) =>
+      this.#report(code, message, message),
+    );
   }
 
   get stats(): ReplicaStats {
@@ -308,9 +300,13 @@ class ReplicatedStore implements ReplicasBinding {
     );
   }
 
-  #report(code: ReplicasAlarm['code'], text: string): void {
-    if (this.#reported.has(code)) return;
-    this.#reported.add(code);
+  #report(
+    code: ReplicasAlarm['code'],
+    text: string,
+    cause: string = code,
+  ): void {
+    if (this.#reported.has(cause)) return;
+    this.#reported.add(cause);
     const alarm: ReplicasAlarm = { code, message: `${this.name}: ${text}` };
     try {
       const value = this.#onAlarm(alarm);

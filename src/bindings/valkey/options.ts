@@ -26,8 +26,8 @@ export interface ValkeyOptions extends ReplicasOptions {
   /** How long to wait for them, in milliseconds. Default: `1000` */
   readonly waitTimeoutMs?: number | undefined;
   /**
-   * Options of `ioredis` for each connection, such as `password` and `tls`.
-   * Default: none
+   * Options of `ioredis`, such as `password` and `tls`. They are read for each
+   * new connection, so a getter can give a new password. Default: none
    */
   readonly redisOptions?: object | undefined;
 }
@@ -90,7 +90,12 @@ export function resolveOptions(options: ValkeyOptions): ResolvedOptions {
       : undefined;
     if (address === undefined)
       check(false, field, `must be host or host:port: write ${CALL}`);
-    return new ValkeyServer({ name: field, address: address!, redisOptions });
+    return new ValkeyServer({
+      name: field,
+      address: address!,
+      redisOptions,
+      waitTimeoutMs,
+    });
   };
   const servers = new Map([['primary', open('primary', primary)]]);
   for (const [at, replica] of replicas.entries())

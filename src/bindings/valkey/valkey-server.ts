@@ -1,67 +1,85 @@
-/** One server, whose connection is opened at the first operation. */
-import { CorrectableError } from '../../correctable/errors.ts';
+/** The connections to one server: one for what blocks, and one for the rest. */
+import {
+  loadRedisDriver,
+  type RedisClient,
+} from '../shared/redis/redis-driver.ts';
+import type { NoConnectionError } from '../shared/redis/redis-errors.ts';
+import { RedisServer } from '../shared/redis/redis-server.ts';
+import { POSITION } from './commands.ts';
 import type { ServerAddress } from '../shared/server-address.ts';
-import { loadDriver, type ValkeyClient } from './driver.ts';
+import {
+  isReplica,
+  parseInfo,
+  type ServerFacts,
+} from './replication-position.ts';
 
 export interface ValkeyServerOptions {
+  /** `primary`, or the name of a replica. */
   readonly name: string;
   readonly address: ServerAddress;
   /** Options of `ioredis`, such as `password` and `tls`. */
   readonly redisOptions: object;
+  /** How long `WAIT` may block its connection, in milliseconds. */
+  readonly waitTimeoutMs: number;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
-const MAX_RECONNECT_PAUSE_MS = 2_000;
+const MAX_SILENCE_MS = 2_000;
 
 export class ValkeyServer {
-  readonly #options: ValkeyServerOptions;
-  #client: ValkeyClient | undefined;
-  #opening: Promise<ValkeyClient> | undefined;
-  #isClosed = false;
+  readonly name: string;
+  /** For commands that are answered at once. */
+  readonly direct: RedisServer;
+  /** For writes that wait for replicas: `WAIT` holds up all commands after it. */
+  readonly blocking: RedisServer;
+  /** Called when there is no connection, with the reason. */
+  onRefused: (error: NoConnectionError) => void = () => {};
+  #facts: ServerFacts = {};
 
   constructor(options: ValkeyServerOptions) {
-    this.#options = options;
+    const { name, address, redisOptions, waitTimeoutMs } = options;
+    this.name = name;
+    const common = {
+      address,
+      redisOptions,
+      loadDriver: () => loadRedisDriver('The Valkey binding'),
+      examine: (client: RedisClient) => this.#examine(client),
+      onRefused: (error: NoConnectionError) => this.onRefused(error),
+    };
+    this.direct = new RedisServer({ ...common, maxSilenceMs: MAX_SILENCE_MS });
+    this.blocking = new RedisServer({
+      ...common,
+      maxSilenceMs: MAX_SILENCE_MS + waitTimeoutMs,
+    });
   }
 
-  /** The connection, if there is one now. */
-  get ready(): ValkeyClient | undefined {
-    return this.#client?.status === 'ready' ? this.#client : undefined;
+  /** What the server has said of itself when it was connected. */
+  get facts(): ServerFacts {
+    return this.#facts;
   }
 
-  /** @throws CorrectableError `UNAVAILABLE` without a connection */
-  async connect(): Promise<ValkeyClient> {
-    if (this.ready !== undefined) return this.ready;
-    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
-    return await this.#opening;
+  /** Gives all connections up: they lead to a wrong server. */
+  renew(reason: Error): void {
+    for (const server of [this.direct, this.blocking])
+      if (server.ready !== undefined) server.giveUp(server.ready, reason);
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#client?.disconnect();
+    this.direct.close();
+    this.blocking.close();
   }
 
-  async #open(): Promise<ValkeyClient> {
-    const { name, address, redisOptions } = this.#options;
-    const { Redis } = await loadDriver();
-    if (this.#client === undefined) {
-      this.#client = new Redis({
-        connectTimeout: CONNECT_TIMEOUT_MS,
-        ...redisOptions,
-        ...address,
-        lazyConnect: true,
-        // A write must not be sent after it was reported as not made, nor twice.
-        enableOfflineQueue: false,
-        autoResendUnfulfilledCommands: false,
-        maxRetriesPerRequest: 0,
-        retryStrategy: (attempt: number) =>
-          Math.min(100 * attempt, MAX_RECONNECT_PAUSE_MS),
-      } as never);
-      this.#client.on('error', () => {}); // Commands fail with it.
-      await this.#client.connect().catch(() => {});
-    }
-    if (this.#isClosed) this.#client.disconnect();
-    if (this.ready !== undefined) return this.ready;
-    const message = `valkey: ${name}: no connection to ${address.host}:${address.port}. Nothing was sent.`;
-    throw new CorrectableError('UNAVAILABLE', message);
+  /** A name may lead to a server that was demoted. */
+  async #examine(client: RedisClient): Promise<void> {
+    if (this.name !== 'primary') return;
+    const info = parseInfo(await client.call(...POSITION));
+    if (isReplica(info))
+      throw new Error('the server is a replica, and no primary');
+    const persistence = await client
+      .call('INFO', 'persistence')
+      .then(parseInfo, () => undefined);
+    this.#facts = {
+      replicationId: info.get('master_replid'),
+      isVolatile: persistence?.get('aof_enabled') === '0',
+    };
   }
 }

@@ -14,23 +14,15 @@ export interface RedisClient {
   readonly status: string;
   /** The socket, once there is one. */
   readonly stream?:
-    | { readonly bytesRead?: number; readonly writableLength?: number }
+    | {
+        readonly bytesRead?: number;
+        readonly writable?: boolean;
+        readonly writableLength?: number;
+      }
     | undefined;
   connect(): Promise<void>;
   call(command: string, ...args: RedisArgument[]): Promise<unknown>;
   callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
-  /** Runs a script. Strings in its reply are returned as bytes. */
-  evalBuffer(
-    script: string,
-    keyCount: number,
-    ...keysAndArgs: RedisArgument[]
-  ): Promise<unknown>;
-  /** Runs a script that the server has stored, by its SHA-1. */
-  evalshaBuffer(
-    sha: string,
-    keyCount: number,
-    ...keysAndArgs: RedisArgument[]
-  ): Promise<unknown>;
   /** Commands of one transaction. */
   multi(): RedisBatch;
   pipeline(): RedisBatch;

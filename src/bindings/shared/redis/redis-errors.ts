@@ -15,7 +15,7 @@ export class NoConnectionError extends Error {
   }
 }
 
-/** A connection was given up while a command waited for its reply. */
+/** A connection was abandoned while a command waited for its reply. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
@@ -66,6 +66,20 @@ export function isNotExecuted(error: unknown): boolean {
   return isServerReply(error) && NOT_EXECUTED.test(error.message);
 }
 
+const REFUSED =
+  /^(OOM|WRONGTYPE|EXECABORT|ERR (invalid|syntax|unknown command|wrong number|value is|string exceeds))/;
+
+/**
+ * Returns whether a server has refused a single command, which then has changed
+ * nothing. Other errors, such as those of a proxy, prove nothing.
+ */
+export function isCommandRefused(error: unknown): error is Error {
+  return (
+    isNotExecuted(error) ||
+    (isServerReply(error) && REFUSED.test(error.message))
+  );
+}
+
 /** Returns whether another server has to be looked for. */
 export function isWrongServer(error: unknown): boolean {
   return isServerReply(error) && WRONG_SERVER.test(error.message);
@@ -78,14 +92,18 @@ export function getErrorCode(error: unknown): RefusedCode {
   return CODES[root.split(' ', 1)[0] as string] ?? 'UNAVAILABLE';
 }
 
+/** Returns whether the certificate of the server is not trusted. */
+export function isCertificateError(error: unknown): boolean {
+  const { code } = Object(findRootError(error)) as { readonly code?: unknown };
+  return typeof code === 'string' && CERTIFICATE.test(code);
+}
+
 /**
  * Returns whether the server refuses this process, or this process the server:
  * a wrong password, a missing right, an untrusted certificate. Only an operator
  * can correct that.
  */
 export function isAccessError(error: unknown): boolean {
-  const root = findRootError(error);
-  const { code } = (root ?? {}) as { readonly code?: unknown };
-  if (typeof code === 'string' && CERTIFICATE.test(code)) return true;
-  return /^(NOAUTH|WRONGPASS|NOPERM)\b/.test(describeError(root));
+  const text = describeError(findRootError(error));
+  return isCertificateError(error) || /^(NOAUTH|WRONGPASS|NOPERM)\b/.test(text);
 }

@@ -26,7 +26,7 @@ export interface RedisServerOptions {
   readonly redisOptions: object;
   readonly loadDriver: () => Promise<RedisDriver>;
   /**
-   * A connection is given up if commands wait for a reply, and none arrives for
+   * A connection is abandoned if commands wait for a reply, and none arrives for
    * this time. Default: 2 000
    */
   readonly maxSilenceMs?: number;
@@ -60,7 +60,7 @@ export class RedisServer {
   readonly #clock: Clock;
   #connection: Connection | undefined;
   #opening: Promise<RedisClient> | undefined;
-  #abortOpening: ((reason: Error) => void) | undefined;
+  readonly #attempts = new Set<(reason: Error) => void>();
   #failure: Failure | undefined;
   #isClosed = false;
 
@@ -73,7 +73,9 @@ export class RedisServer {
   /** The connection, if there is one now. */
   get ready(): RedisClient | undefined {
     const client = this.#connection?.client;
-    return client?.status === 'ready' ? client : undefined;
+    if (client?.status !== 'ready') return undefined;
+    // `ioredis` notices a little later that its socket has ended.
+    return client.stream?.writable === false ? undefined : client;
   }
 
   /**
@@ -94,11 +96,21 @@ export class RedisServer {
   /**
    * Waits for the reply to commands that were sent. Rejects with
    * `ConnectionLostError` if the server stays silent. The connection is then
-   * given up.
+   * abandoned.
    */
   watch<T>(client: RedisClient, reply: Promise<T>): Promise<T> {
     const connection = this.#connection;
     return connection?.client === client ? connection.watch(reply) : reply;
+  }
+
+  /**
+   * Opens a connection of its own, looking the name up again, and closes it.
+   * Rejects if the server cannot be used.
+   */
+  async probe(): Promise<void> {
+    const client = await this.#connectOnce();
+    client.disconnect();
+    this.#failure = undefined;
   }
 
   /** Gives a connection up, so that the next call opens another one. */
@@ -112,7 +124,7 @@ export class RedisServer {
     this.#isClosed = true;
     this.#connection?.end(CLOSED);
     this.#connection = undefined;
-    this.#abortOpening?.(new Error(CLOSED));
+    for (const abort of this.#attempts) abort(new Error(CLOSED));
   }
 
   async #open(): Promise<RedisClient> {
@@ -121,6 +133,11 @@ export class RedisServer {
     try {
       const client = await this.#connectOnce();
       this.#failure = undefined;
+      this.#connection = new Connection(client, {
+        clock: this.#clock,
+        maxSilenceMs: this.#options.maxSilenceMs ?? DEFAULT_SILENCE_MS,
+        onSilence: (reason) => this.giveUp(client, reason),
+      });
       return client;
     } catch (cause) {
       throw this.#noteFailure(cause);
@@ -141,6 +158,9 @@ export class RedisServer {
       autoResendUnfulfilledCommands: false,
       enableAutoPipelining: false,
       maxRetriesPerRequest: 0,
+      // A server that is full replies so and closes. A second packet of the
+      // handshake would fail before that reply is read.
+      disableClientInfo: true,
       // A server that loads its data replies so to each command.
       enableReadyCheck: false,
     });
@@ -158,29 +178,26 @@ export class RedisServer {
       client.disconnect();
       throw problem ?? error;
     }
-    this.#connection = new Connection(client, {
-      clock: this.#clock,
-      maxSilenceMs: this.#options.maxSilenceMs ?? DEFAULT_SILENCE_MS,
-      onSilence: (reason) => this.giveUp(client, reason),
-    });
     return client;
   }
 
   /** A server may accept connections and never answer. */
   async #within(limitMs: number, run: () => Promise<void>): Promise<void> {
     let timer: Timer | undefined;
+    let abort: (reason: Error) => void = () => {};
     const late = new Promise<never>((_, reject) => {
-      this.#abortOpening = reject;
+      abort = reject;
       const message = `it did not answer within ${limitMs} ms`;
       timer = this.#clock.setTimer(() => reject(new Error(message)), limitMs);
     });
+    this.#attempts.add(abort);
     const running = run();
     running.catch(() => {}); // It may fail after the limit.
     try {
       await Promise.race([running, late]);
     } finally {
       timer?.cancel();
-      this.#abortOpening = undefined;
+      this.#attempts.delete(abort);
     }
   }
 
@@ -247,7 +264,7 @@ class Connection {
     this.client.disconnect();
     const text = reason instanceof Error ? reason.message : String(reason);
     const error = new ConnectionLostError(
-      `the connection was given up: ${text}`,
+      `the connection was abandoned: ${text}`,
     );
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
@@ -295,7 +312,7 @@ class Connection {
 
   #probe(): void {
     if (this.client.status !== 'ready') return;
-    this.watch(this.client.call('ping')).catch(() => {});
+    this.watch(this.client.call('PING')).catch(() => {});
   }
 
   #judge(): void {

@@ -20,12 +20,7 @@ function open(probe: (address: string) => Promise<void> = () => Promise.reject(n
       return probe(address);
     },
   });
-  const begin = (): Execution => {
-    const execution = new Execution({ isWrite: false });
-    execution.begin(health);
-    return execution;
-  };
-  return { health, probed, begin };
+  return { health, probed, begin: () => new Execution(health, { isWrite: false }) };
 }
 
 /** Lets time pass in steps, as the event loop does. */

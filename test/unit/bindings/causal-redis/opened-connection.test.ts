@@ -17,8 +17,8 @@ function open(ports: readonly number[]) {
 /** A server that answers its port to each command but those for the topology. */
 function serve(port: number, topology: () => { info: string; slots?: unknown }): Answer {
   return (command) => {
-    if (command === 'info') return topology().info;
-    if (command === 'cluster') return topology().slots;
+    if (command === 'INFO') return topology().info;
+    if (command === 'CLUSTER') return topology().slots;
     return port;
   };
 }
@@ -88,14 +88,14 @@ test('follows a slot that has moved, and one that is on its way', async () => {
   redis.servers.set(2, (command) => (commands.push(command), 2));
   expect(await connection.call('get', 'foo')).toBe(2);
   expect(await connection.call('get', 'user1000')).toBe(2);
-  expect(commands).toEqual(['get', 'asking', 'get']);
+  expect(commands).toEqual(['get', 'ASKING', 'get']);
 });
 
 test('after READONLY, the name is looked up again and the server asked for its role', async () => {
   const { redis, connection } = open([1]);
   let isDemoted = false;
   const answer: Answer = (command) => {
-    if (command === 'info') return isDemoted ? REPLICA : MASTER;
+    if (command === 'INFO') return isDemoted ? REPLICA : MASTER;
     if (isDemoted) throw createReply("READONLY You can't write against a read only replica.");
     return 'OK';
   };

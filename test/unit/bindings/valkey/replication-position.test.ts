@@ -1,9 +1,17 @@
 /** Positions in the stream of a primary, and after a promotion. */
 import { expect, test } from 'vitest';
-import { parsePosition, reached } from '../../../../src/bindings/valkey/replication-position.ts';
+import {
+  hasLost,
+  isOldStream,
+  parseInfo,
+  parsePosition,
+  reached,
+} from '../../../../src/bindings/valkey/replication-position.ts';
 
-const info = (fields: object): string =>
-  ['# Replication', ...Object.entries(fields).map(([name, value]) => `${name}:${value}`), ''].join('\r\n');
+const info = (fields: object) => {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}:${value}`);
+  return parseInfo(['# Replication', ...lines, ''].join('\r\n'));
+};
 const none = { master_replid2: '0'.repeat(40), second_repl_offset: -1 };
 
 test('a primary and a replica have the offset of what they show', () => {
@@ -17,7 +25,7 @@ test('a primary and a replica have the offset of what they show', () => {
 test('a replica that copies all data has no position, nor has a reply without one', () => {
   const replica = { role: 'slave', master_replid: 'a', slave_repl_offset: 5, master_sync_in_progress: 1 };
   expect(parsePosition(info(replica))).toBeUndefined();
-  expect(parsePosition('')).toBeUndefined();
+  expect(parsePosition(parseInfo(''))).toBeUndefined();
 });
 
 // @rule REPL-10
@@ -35,4 +43,26 @@ test('after a promotion, positions of the stream before hold up to there', () =>
   expect(reached(promoted, { id: 'c', offset: 1 })).toBe(false);
   expect(reached({ ...promoted, offset: 5 }, { id: 'a', offset: 10 })).toBe(false);
   expect(reached({ id: 'a', offset: 30 }, promoted)).toBe(false);
+});
+
+test('a promotion that lacks the end of the stream has lost it', () => {
+  const promoted = { id: 'b', offset: 20, earlier: { id: 'a', before: 11 } };
+  expect(hasLost(promoted, { id: 'a', offset: 10 })).toBe(false);
+  expect(hasLost(promoted, { id: 'a', offset: 11 })).toBe(true);
+  expect(hasLost(promoted, { id: 'b', offset: 25 })).toBe(false);
+});
+
+test('a start with less, and without a file of all writes, has lost something', () => {
+  const seen = { id: 'a', offset: 10 };
+  expect(hasLost({ id: 'b', offset: 0, isVolatile: true }, seen)).toBe(true);
+  expect(hasLost({ id: 'b', offset: 0 }, seen)).toBe(false);
+  // Two promotions have come in between.
+  expect(hasLost({ id: 'c', offset: 30, isVolatile: true }, seen)).toBe(false);
+});
+
+test('a stream is old if another one goes on from it', () => {
+  const promoted = { id: 'b', offset: 20, earlier: { id: 'a', before: 11 } };
+  expect(isOldStream('a', promoted)).toBe(true);
+  expect(isOldStream('b', promoted)).toBe(false);
+  expect(hasLost({ id: 'a', offset: 5 }, promoted)).toBe(false);
 });

@@ -54,7 +54,7 @@ test('gives a connection up if commands wait and no reply comes', async () => {
   const reply = server.watch(client, client.call('get', 'a'));
   reply.catch(() => {}); // The clock advances first.
   await clock.advance(1_010);
-  await expect(reply).rejects.toThrow('the connection was given up: no reply came within 1000 ms');
+  await expect(reply).rejects.toThrow('the connection was abandoned: no reply came within 1000 ms');
   expect(server.ready).toBeUndefined();
   redis.servers.set(6379, () => 'OK');
   const next = await server.connect();
@@ -87,7 +87,7 @@ test('probes an idle connection, and gives it up if it is dead', async () => {
   });
   await server.connect();
   await clock.advance(5_010);
-  expect(commands).toEqual(['ping']);
+  expect(commands).toEqual(['PING']);
   expect(server.ready).toBeDefined();
   isDead = true;
   await clock.advance(7_100);
