@@ -12,6 +12,16 @@ test('COR-2: a final with a version, no older than the one before → has not re
   expect(c.latest).not.toHaveProperty('regressed');
 });
 
+test('COR-3: the binding knows that the store has lost something → the final view has regressed, also of a derived source', () => {
+  const meta = { regressed: true };
+  const { c, sink } = manual<number>();
+  const mapped = c.map((value) => value);
+  const early = sink.view(1, 'weak', { meta });
+  expect(c.latest).not.toHaveProperty('regressed');
+  sink.confirm('strong', early, { meta });
+  for (const item of [c, mapped]) expect(item.latest).toMatchObject({ value: 1, final: true, regressed: true });
+});
+
 test('COR-7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
   const reported = (retained: object, details?: object): object => {
     const { c, sink } = manual<number>();

@@ -1,7 +1,12 @@
 /** Sessions of a store that notices when its primary has lost something. */
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { http } from '../../../../src/bindings/http/index.ts';
 import { replicas, type ReplicasAlarm } from '../../../../src/bindings/replicas/index.ts';
+import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
+import { httpHandler } from '../../../../src/http/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { ReplicatedMemory, type LogPosition } from '../../../support/replicated-memory.ts';
 
@@ -90,4 +95,29 @@ test('an answer of the old log that comes late does not lead the session back to
   const levels: string[] = [];
   for await (const { level, value } of client.invoke(get('k'), { session })) levels.push(`${level} ${String(value)}`);
   expect(levels).toEqual(['primary 2']);
+});
+
+// @rule REPL-16
+test('the mark travels over HTTP, with the tokens of the session', async () => {
+  const { store } = open();
+  const values = defineContract('values', { ...keyValueOperations });
+  const served = replicas(store, { tokenKey: 'a secret of all processes', onAlarm: () => {} });
+  const handle = httpHandler(values, served, { onError: () => {} });
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const page = createClient(
+    http(values, { url: `http://127.0.0.1:${port}/api`, levels: ['replica', 'primary'], hasSessions: true }),
+  );
+  onTestFinished(() => page.close());
+  const session = page.session();
+  store.isFollowing = false;
+  await page.invoke(values.put({ key: 'k', value: 1 }), { session });
+  store.promote('near');
+  for (let n = 0; n < 2; n += 1)
+    expect(await page.invoke(values.get({ key: 'k' }), { session }).settle()).toMatchObject({ regressed: true });
 });
