@@ -83,6 +83,9 @@ const COMMIT: SqlStatement = { text: 'commit', values: [] };
 
 const RECOVERY: SqlStatement = { text: RECOVERY_SQL, values: [] };
 
+/** A role may have got the right to ask meanwhile. */
+const POSITION_RETRY_MS = 30_000;
+
 export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly name = 'postgres';
   readonly replicas: readonly string[];
@@ -94,8 +97,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly #replicaPosition: SqlStatement;
   readonly #fence: string;
   readonly #keysTable: string;
-  /** Servers that cannot tell their position. */
-  readonly #withoutPosition = new Set<string>();
+  /** Servers that do not report their position, and when to ask again. */
+  readonly #withoutPosition = new Map<string, number>();
 
   constructor(options: ResolvedOptions) {
     const { servers, positions } = options;
@@ -237,7 +240,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   ): Promise<ReplicaRead<PostgresPosition>> {
     const { signal, deadlineAt } = how;
     const call = { signal, deadlineAt, markSent: () => {} };
-    const hasPosition = !this.#withoutPosition.has(server);
+    const hasPosition = this.#hasPosition(server);
     const own = [plan.before ?? [], plan.statement].flat();
     const before = this.#getStateStatements(server);
     const after = how.needsSeenUpTo && hasPosition ? before : [];
@@ -247,7 +250,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       call,
     );
     if (hasPosition && isUnknownFunction(outcomes[1])) {
-      this.#withoutPosition.add(server);
+      const retryAtMs = performance.now() + POSITION_RETRY_MS;
+      this.#withoutPosition.set(server, retryAtMs);
       return await this.#read(plan, server, how);
     }
 
@@ -284,9 +288,14 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     };
   }
 
+  #hasPosition(server: string): boolean {
+    const retryAtMs = this.#withoutPosition.get(server) ?? 0;
+    return performance.now() >= retryAtMs;
+  }
+
   /** Returns what asks a server for its position, and whether it is a primary. */
   #getStateStatements(server: string): readonly SqlStatement[] {
-    const hasPosition = !this.#withoutPosition.has(server);
+    const hasPosition = this.#hasPosition(server);
     if (server === 'primary')
       return [hasPosition ? this.#primaryPosition : RECOVERY];
     return hasPosition ? [this.#replicaPosition] : [];
@@ -352,9 +361,9 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       fence === undefined
         ? [plan.statement]
         : [BEGIN_WRITE, fence, plan.statement, COMMIT];
-    const position = this.#withoutPosition.has('primary')
-      ? []
-      : [this.#primaryPosition];
+    const position = this.#hasPosition('primary')
+      ? [this.#primaryPosition]
+      : [];
     const outcomes = await this.#run('primary', [...write, ...position], call);
     const failure = findFailure(outcomes.slice(0, write.length));
     if (failure === undefined) {
@@ -380,8 +389,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
    * which has no way to know that it is one. The write would be lost.
    */
   #createFence(seen: unknown): SqlStatement | undefined {
-    if (seen === undefined || this.#withoutPosition.has('primary'))
-      return undefined;
+    if (seen === undefined || !this.#hasPosition('primary')) return undefined;
     return { text: this.#fence, values: [JSON.stringify(seen)] };
   }
 
