@@ -14,7 +14,10 @@ import {
   type BlueOperation,
   type RedOperation,
 } from '../records/records.ts';
-import type { ReplicaObserver } from '../replica/core/replica-port.ts';
+import type {
+  HeldRowsReport,
+  ReplicaObserver,
+} from '../replica/core/replica-port.ts';
 import type { Partitions } from '../service/partitions.ts';
 import { HELD_LIMIT_MS } from './machine/held-rows.ts';
 
@@ -73,18 +76,28 @@ export function createPartitionAlarms(
       }
       if (counted.count === JUDGED_RUNS) judge(operation, counted);
     },
-    onRowsHeld: ({ partition, home, rows }) => {
+    onRowsHeld: (held) => {
+      const { partition, home, rows } = held;
       const named = rows
         .slice(0, MAX_NAMED_ROWS)
         .map((row) => shortenText(row, MAX_ROW_LENGTH));
       if (rows.length > named.length)
         named.push(`${rows.length - named.length} more`);
       const problem = `rows of the partition ${nameOf(partition)} are held for more than ${HELD_LIMIT_MS / 1000} s (${named.join(', ')})`;
-      const cause = `Operations of the partition ${nameOf(home)} hold them, and its red log does not end these`;
-      const advice = `Red operations on these rows wait. Start the leader of ${nameOf(home)}, or restore its red log`;
-      raise('rows-held', `${problem}. ${cause}. ${advice}.`);
+      const effect = `Operations of the partition ${nameOf(home)} hold them, and red operations on these rows wait`;
+      raise('rows-held', `${problem}. ${effect}. ${adviseOn(held)}.`);
     },
   };
+}
+
+/** Returns why rows are held for long, and what to do about it. */
+function adviseOn({ obstacle, awaitedSites }: HeldRowsReport): string {
+  if (obstacle !== undefined) return `The red log ${obstacle}`;
+  if (awaitedSites.length > 0) {
+    const sites = awaitedSites.join(', ');
+    return `They depend on operations of ${sites} that are not here yet. If ${sites} does not run, start it, or retire it`;
+  }
+  return 'All leaders are connected to this site, so there may be more load than the sites can take. If a leader raises an alarm, follow that. Otherwise wait, and let fewer operations need rows of several partitions';
 }
 
 /** With fewer voters, the loss of one may stop a red log. */

@@ -48,6 +48,13 @@ export interface HeldRowsReport {
   readonly home: number;
   /** As `accounts/us/ann`. */
   readonly rows: readonly string[];
+  /**
+   * Why one of both red logs orders nothing and what to do, if this site knows
+   * it.
+   */
+  readonly obstacle: string | undefined;
+  /** The sites whose operations these globals depend on, and this site lacks. */
+  readonly awaitedSites: readonly string[];
 }
 
 /**

@@ -3,15 +3,23 @@
  * away, or there is more load than the sites can take.
  */
 import { getPartition, type ExecutionName } from '../../records/records.ts';
+import type { GlobalOperation } from '../../records/records.ts';
 import type { HeldRowsReport } from '../../replica/core/replica-port.ts';
 import type { HoldTable } from '../../replica/red/order/hold-table.ts';
 
 /** More than a change of the leader, or a restart of a site, takes. */
 export const HELD_LIMIT_MS = 10_000;
 
+/** Returns what keeps globals from ending, as far as the site knows it. */
+type Explain = (
+  logs: readonly number[],
+  operations: readonly GlobalOperation[],
+) => Pick<HeldRowsReport, 'obstacle' | 'awaitedSites'>;
+
 export class HeldRows {
   /** By the ordinal of the partition. */
   readonly #tables: readonly HoldTable[];
+  readonly #explain: Explain;
   readonly #report: (report: HeldRowsReport) => void;
   /** By partition: since when a hold was seen. */
   readonly #sinceMs: readonly Map<ExecutionName, number>[];
@@ -20,9 +28,11 @@ export class HeldRows {
 
   constructor(
     tables: readonly HoldTable[],
+    explain: Explain,
     report: (report: HeldRowsReport) => void,
   ) {
     this.#tables = tables;
+    this.#explain = explain;
     this.#report = report;
     this.#sinceMs = tables.map(() => new Map());
   }
@@ -40,11 +50,12 @@ export class HeldRows {
         const name = `${partition} ${home}`;
         reported.add(name);
         if (this.#reported.has(name)) continue;
-        const rows = executions.flatMap((execution) => {
-          const hold = table.standing.get(execution);
-          return hold === undefined ? [] : table.listRows(hold.operation);
-        });
-        this.#report({ partition, home, rows });
+        const operations = executions.flatMap(
+          (execution) => table.standing.get(execution)?.operation ?? [],
+        );
+        const rows = operations.flatMap((item) => table.listRows(item));
+        const reasons = this.#explain([home, partition], operations);
+        this.#report({ partition, home, rows, ...reasons });
       }
     this.#reported = reported;
   }

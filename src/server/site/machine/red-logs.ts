@@ -22,10 +22,12 @@ import {
   type Origins,
 } from '../../records/origin.ts';
 import type {
+  GlobalOperation,
   OpeningRecord,
   RedRecord,
   StreamPoint,
 } from '../../records/records.ts';
+import { getStampOf } from '../../records/vector.ts';
 import type { RedOrder } from '../../replica/red/order/red-order.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
@@ -92,6 +94,10 @@ export class RedLogs {
     );
     this.#heldRows = new HeldRows(
       replica.red.orders.flatMap(({ holds }) => holds ?? []),
+      (logs, operations) => ({
+        obstacle: this.#findObstacle(logs),
+        awaitedSites: this.#findAwaitedSites(operations),
+      }),
       (held) => options.observer?.onRowsHeld?.(held),
     );
     this.intakes = this.nodes.map((log, partition) => {
@@ -189,6 +195,33 @@ export class RedLogs {
   /** Returns what the red operations of each log wait for, if they do. */
   findProblems(nowMs: number): readonly (string | undefined)[] {
     return this.reaches.map((reach) => reach.findProblem(nowMs));
+  }
+
+  /** Returns why one of the logs orders nothing, if this site knows it. */
+  #findObstacle(logs: readonly number[]): string | undefined {
+    for (const log of logs) {
+      const problem = this.reaches[log]?.findProblem(this.#replica.nowMs);
+      if (problem !== undefined)
+        return `waits for ${problem}. Start what it waits for, or restore the red log`;
+      if (this.intakes[log]?.halt !== undefined)
+        return 'has halted here. Follow the alarm about that';
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns the sites that have made what the globals depend on, and that this
+   * site lacks. No site may propose these globals before it has all of that.
+   */
+  #findAwaitedSites(operations: readonly GlobalOperation[]): readonly string[] {
+    const { stable } = this.#replica.state;
+    return this.#origins.sites
+      .filter((site) =>
+        operations.some(
+          ({ snapshot }) => getStampOf(snapshot, site) > (stable[site] ?? 0),
+        ),
+      )
+      .map((site) => this.#origins.getName(site));
   }
 
   /** Entries were written to any log of the site. */

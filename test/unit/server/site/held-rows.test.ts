@@ -1,6 +1,7 @@
 /** Rows that globals hold for long, since the home log of these globals is away. */
 import { expect, test } from 'vitest';
 import type { HeldRowsReport } from '../../../../src/server/replica/core/replica-port.ts';
+import { siteAt } from '../../../support/origins.ts';
 import type { SiteWorld } from '../../../support/site-world.ts';
 import {
   balance,
@@ -29,6 +30,7 @@ function createHeld(): { world: SiteWorld; reports: HeldRowsReport[] } {
   world.settle(isForUs);
   world.drop(isForUs);
   world.crash(US_LEADER);
+  world.machines[FOLLOWER]?.setConnected(siteAt(US_LEADER), false, world.nowMs);
   return { world, reports };
 }
 
@@ -43,7 +45,10 @@ test('a hold whose home log is away → reported once after 10 s, until it has e
   passSeconds(world, 9);
   expect(reports).toEqual([]);
   passSeconds(world, 20);
-  expect(reports).toEqual([{ partition: MAIN, home: US, rows: ['accounts/eu/bob'] }]);
+  const leader = expect.stringMatching(/^waits for the site .* which orders those of the partition 'us'/) as string;
+  expect(reports).toEqual([
+    { partition: MAIN, home: US, rows: ['accounts/eu/bob'], obstacle: leader, awaitedSites: [] },
+  ]);
   expect(world.read(MAIN_LEADER, balance('eu/bob'))).toBe(0);
 
   world.start(US_LEADER);

@@ -61,12 +61,23 @@ test('a global by a scan of all keys → its table is named', () => {
 test('rows that are held → the alarm names both partitions and ten of the rows', () => {
   const { alarms, onRowsHeld } = createAlarms();
   const rows = Array.from({ length: 12 }, (_, at) => `accounts/us/${at}`);
-  onRowsHeld?.({ partition: 1, home: 0, rows });
+  onRowsHeld?.({ partition: 1, home: 0, rows, obstacle: 'waits for the site cork. Start it', awaitedSites: [] });
   expect(alarms).toMatchObject([{ kind: 'rows-held', site: 'ireland' }]);
   expect(alarms[0]?.message).toMatch(
     /rows of the partition us are held for more than 10 s \(accounts\/us\/0, .*accounts\/us\/9, 2 more\)/,
   );
-  expect(alarms[0]?.message).toContain('Start the leader of main');
+  expect(alarms[0]?.message).toContain('The red log waits for the site cork. Start it.');
+});
+
+// @rule PART-A1
+test('rows that are held while all leaders are connected → the alarm does not ask to start one', () => {
+  const { alarms, onRowsHeld } = createAlarms();
+  const held = { partition: 1, home: 0, rows: ['accounts/us/ann'], obstacle: undefined };
+  onRowsHeld?.({ ...held, awaitedSites: ['ohio'] });
+  onRowsHeld?.({ ...held, awaitedSites: [] });
+  expect(alarms[0]?.message).toContain('depend on operations of ohio');
+  expect(alarms[1]?.message).toContain('All leaders are connected to this site');
+  expect(alarms[1]?.message).not.toContain('tart ');
 });
 
 // @rule PART-M17
