@@ -167,6 +167,35 @@ test.each(NAMED)(
   },
 );
 
+test.each(NAMED)(
+  '%s: a table is made again with other types, and another process prepares first → values of the new types',
+  async (_, way) => {
+    const ddl = it.client('ireland');
+    const table = `${it.keyspace}.remade_${WAYS.indexOf(way)}`;
+    const args = z.record(z.string(), z.unknown());
+    const contract = defineContract('remade', {
+      score: { access: 'read', args, result: z.unknown() },
+      set: { access: 'write', args, result: z.void() },
+    });
+    const statements = implementStatements(contract, {
+      score: { cql: `SELECT score FROM ${table} WHERE id = :id`, result: oneRow((row) => row['score']) },
+      set: { cql: `INSERT INTO ${table} (id, score) VALUES (:id, :score)`, isIdempotent: true },
+    });
+    const stores = await Promise.all([1, 2].map(() => openStore(way, it, { statements, contract })));
+    for (const type of ['int', 'float', 'text']) {
+      const [id, score] = type === 'text' ? ['7', 'eight'] : [7, 8];
+      await ddl.execute(`CREATE TABLE ${table} (id ${type} PRIMARY KEY, score ${type})`);
+      for (const { store } of stores) {
+        await store.invoke(contract.set({ id, score }));
+        expect(await seen(store.invoke(contract.score({ id })))).toEqual(both(score));
+      }
+      await ddl.execute(`DROP TABLE ${table}`);
+      stores.reverse();
+    }
+    for (const { close } of stores) await close();
+  },
+);
+
 test.each(NAMED)('%s: a keyspace that is not there → FINAL_FAILED, no view', async (_, way) => {
   const { store, close } = await openStore(way, it, { keyspace: 'nowhere', lazy: true });
   expect(await seen(store.invoke(get('k')))).toEqual({ views: [], error: 'FINAL_FAILED' });

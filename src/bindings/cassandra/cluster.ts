@@ -112,13 +112,8 @@ export class Cluster {
     return this.#connection?.coordinators.hasNode === true && !this.#isClosed;
   }
 
-  async execute(execution: StatementExecution): Promise<Page> {
-    const connected = await this.#getConnection();
-    return this.#execute(
-      connected,
-      execution,
-      new Execution(connected.health, { isWrite: false }),
-    );
+  execute(execution: StatementExecution): Promise<Page> {
+    return this.#executeConnected(execution, new Execution({ isWrite: false }));
   }
 
   /**
@@ -130,10 +125,9 @@ export class Cluster {
     execution: StatementExecution,
     handleSend: () => boolean,
   ): Promise<Page> {
-    const connected = await this.#getConnection();
-    const run = new Execution(connected.health, { isWrite: true, handleSend });
+    const run = new Execution({ isWrite: true, handleSend });
     try {
-      return await this.#execute(connected, execution, run);
+      return await this.#executeConnected(execution, run);
     } catch (error) {
       throw run.earlierErrors.length > 0 && error instanceof Error
         ? new RetriesFailedError(run.earlierErrors, error)
@@ -166,6 +160,28 @@ export class Cluster {
     if (connection !== undefined) void shutDown(connection).catch(() => {});
   }
 
+  /**
+   * Executes a statement. If the last node was lost meanwhile, what may be sent
+   * twice goes on over another connection.
+   */
+  async #executeConnected(
+    execution: StatementExecution,
+    run: Execution,
+  ): Promise<Page> {
+    const connected = await this.#getConnection();
+    try {
+      return await this.#execute(connected, execution, run);
+    } catch (error) {
+      const isRepeated =
+        execution.isIdempotent &&
+        !connected.coordinators.hasNode &&
+        !this.#isClosed;
+      if (!isRepeated) throw error;
+      run.recordRepeat(error);
+      return this.#execute(await this.connect(), execution, run);
+    }
+  }
+
   async #execute(
     connected: ClusterConnection,
     execution: StatementExecution,
@@ -196,6 +212,7 @@ export class Cluster {
     const { client, values, retryPolicy } = connected;
     const { text, params, consistency, isIdempotent } = execution;
     const { pageSize, pageState, timestamp } = execution;
+    run.begin(connected.health);
     // The statement may have to be prepared first, at this node.
     const [first] = connected.coordinators.listNodes();
     if (first !== undefined) run.moveTo(first.address);

@@ -8,25 +8,21 @@ export class Execution {
   readonly isWrite: boolean;
   /** The errors of attempts that were repeated. */
   readonly earlierErrors: Error[] = [];
-  readonly #health: NodeHealth;
   readonly #handleSend: () => boolean;
+  #health: NodeHealth | undefined;
   #address: string | undefined;
 
   /**
    * `handleSend` is called just before the statement is sent. If it returns
    * `false`, the statement is not sent.
    */
-  constructor(
-    health: NodeHealth,
-    {
-      isWrite,
-      handleSend = () => true,
-    }: {
-      readonly isWrite: boolean;
-      readonly handleSend?: (() => boolean) | undefined;
-    },
-  ) {
-    this.#health = health;
+  constructor({
+    isWrite,
+    handleSend = () => true,
+  }: {
+    readonly isWrite: boolean;
+    readonly handleSend?: (() => boolean) | undefined;
+  }) {
     this.isWrite = isWrite;
     this.#handleSend = handleSend;
   }
@@ -35,16 +31,22 @@ export class Execution {
     return this.#handleSend();
   }
 
+  /** Notes that an attempt begins, over a connection with this health. */
+  begin(health: NodeHealth): void {
+    this.#leave(false);
+    this.#health = health;
+  }
+
   /** Notes that the driver turns to a node. */
   moveTo(address: string): void {
     this.#leave(false);
     this.#address = address;
-    this.#health.recordSent(address);
+    this.#health?.recordSent(address);
   }
 
   /** Notes that an attempt has failed and is repeated. */
-  recordRepeat(error: Error): void {
-    if (this.isWrite) this.earlierErrors.push(error);
+  recordRepeat(error: unknown): void {
+    if (this.isWrite && error instanceof Error) this.earlierErrors.push(error);
     this.#leave(isAnswer(error));
   }
 
@@ -55,7 +57,7 @@ export class Execution {
 
   #leave(isAnswered: boolean): void {
     if (this.#address === undefined) return;
-    this.#health.recordEnded(this.#address, isAnswered);
+    this.#health?.recordEnded(this.#address, isAnswered);
     this.#address = undefined;
   }
 }

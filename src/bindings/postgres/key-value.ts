@@ -5,9 +5,7 @@ import type {
   PutArgs,
   RemoveArgs,
 } from '../../operations/index.ts';
-import { checkKeys } from '../shared/check-keys.ts';
-import { toExactJson } from '../shared/to-json.ts';
-import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
+import { checkKeys, checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
@@ -66,8 +64,7 @@ export function createKeyValueOperations(
     plan({ args }) {
       const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
       const key = checkText(input, 'args.key');
-      checkWellFormed(value, 'args.value');
-      const json = toExactJson(value, { name: 'put', field: 'args.value' });
+      const json = toStoredJson(value, { name: 'put', field: 'args.value' });
       return {
         ...WRITE,
         name: 'put',

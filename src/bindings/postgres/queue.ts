@@ -14,10 +14,9 @@ import type { EnqueueArgs } from '../../operations/index.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
 import type { StatementResult } from '../shared/statements/statement-operations.ts';
 import type { WaitingCaller } from '../replicas/index.ts';
-import { toExactJson } from '../shared/to-json.ts';
-import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import { ThrottleGate } from '../shared/throttle-gate.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
+import { checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import type { PostgresPosition } from './position.ts';
 import type { QueueConsumers } from './queue-consumers.ts';
@@ -92,8 +91,7 @@ export function createQueueOperations({
     access: 'write',
     plan(operation) {
       const { item } = (operation.args ?? {}) as Partial<EnqueueArgs>;
-      checkWellFormed(item, 'args.item');
-      const json = toExactJson(item, { name: 'enqueue', field: 'args.item' });
+      const json = toStoredJson(item, { name: 'enqueue', field: 'args.item' });
       return {
         name: 'enqueue',
         hint: MIGRATIONS_HINT,
@@ -302,7 +300,9 @@ class OwnDequeues {
     if (state === undefined || position === undefined) return;
     state.taken = state.taken.filter(
       (item) =>
-        item.position !== undefined && !this.#reached(position, item.position),
+        item.position !== undefined &&
+        !this.#reached(position, item.position) &&
+        !isOfEarlierLog(item.position, position),
     );
   }
 
@@ -325,6 +325,14 @@ class OwnDequeues {
       if (users === 0 && taken.length === 0 && gate.isIdle)
         this.#queues.delete(name);
   }
+}
+
+/** No replica of the newer log is ever as far in the earlier one. */
+function isOfEarlierLog(
+  taken: PostgresPosition,
+  { system, timeline }: PostgresPosition,
+): boolean {
+  return taken.system !== system || taken.timeline < timeline;
 }
 
 function createLeave(queue: OwnQueue): () => void {

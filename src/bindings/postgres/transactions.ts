@@ -15,8 +15,7 @@ import {
 } from '../../operations/check-transaction-args.ts';
 import type { CommitResult, VersionedValue } from '../../operations/index.ts';
 import type { Page } from '../shared/statements/page.ts';
-import { toExactJson } from '../shared/to-json.ts';
-import { checkWellFormed } from '../shared/well-formed-text.ts';
+import { checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import type { TableNames } from './table-names.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
@@ -146,8 +145,7 @@ function bindWrites({ args }: Operation): Columns {
   const keys = writes.map(({ key }) => key);
   const values = writes.map(({ value }, at) => {
     const field = `args.writes[${at}].value`;
-    checkWellFormed(value, field);
-    return toExactJson(value, { name: 'commit', field });
+    return toStoredJson(value, { name: 'commit', field });
   });
   return [checkTexts(keys, 'args.writes'), values];
 }
@@ -156,7 +154,7 @@ function checkTexts(
   texts: readonly string[],
   field: string,
 ): readonly string[] {
-  return texts.map((text) => checkWellFormed(text, field));
+  return texts.map((text) => checkText(text, field));
 }
 
 function toText(version: string | number | null | undefined): string | null {

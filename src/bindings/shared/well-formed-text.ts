@@ -28,12 +28,21 @@ export function checkText(value: unknown, field: string): string {
   );
 }
 
+/** Beyond this depth, `toJson` refuses the value. It may contain itself. */
+const MAX_DEPTH = 1_000;
+
 export function isWellFormed(value: unknown): boolean {
+  return isWellFormedPart(value, 0);
+}
+
+function isWellFormedPart(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
   if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isWellFormed);
-  if (isSet(value)) return [...value].every(isWellFormed);
-  if (isMap(value)) return [...value].every(isWellFormed);
+  if (depth > MAX_DEPTH) return true;
+  const areWellFormed = (parts: Iterable<unknown>): boolean =>
+    Array.from(parts).every((part) => isWellFormedPart(part, depth + 1));
+  if (Array.isArray(value) || isSet(value) || isMap(value))
+    return areWellFormed(value);
   // Instances of other classes contain no text.
-  return !isPlain(value) || Object.entries(value).every(isWellFormed);
+  return !isPlain(value) || areWellFormed(Object.entries(value));
 }

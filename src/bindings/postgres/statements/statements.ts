@@ -20,6 +20,7 @@ import {
   type StatementLanguage,
   type StatementOptions,
 } from '../../shared/statements/statement-catalog.ts';
+import { checkSendable } from './sendable-values.ts';
 import { parseSql } from './sql-text.ts';
 
 /** The SQL of a statement. */
@@ -173,5 +174,6 @@ const SQL: StatementLanguage = {
   builtIn: BUILT_IN,
   parse: parseSql,
   positionalMarker: '$1',
+  checkValue: checkSendable,
   // A read that changes data is refused by the server, which runs it read-only.
 };

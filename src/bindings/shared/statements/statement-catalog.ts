@@ -135,6 +135,12 @@ export interface StatementLanguage {
   /** A marker without a name, for messages. */
   readonly positionalMarker: string;
   /**
+   * Checks a value before anything is sent. Default: every value can be sent
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` that names `field`
+   */
+  readonly checkValue?: (value: unknown, field: string) => void;
+  /**
    * Checks a text by itself. Default: the server checks it
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if the access or the result do
@@ -324,6 +330,7 @@ function createStatement(
 ): CheckedStatement {
   checkSpec(language, name, spec);
   const { access, isIdempotent = false } = spec;
+  const { checkValue = () => {} } = language;
   const written = (spec as unknown as Readonly<Record<string, string>>)[
     language.textField
   ] as string;
@@ -348,7 +355,7 @@ function createStatement(
     text,
     isIdempotent: access === 'read' || isIdempotent,
     result,
-    bind: (args) => bindArgs({ name, spec, markers, result }, args),
+    bind: (args) => bindArgs({ name, spec, markers, result, checkValue }, args),
   };
 }
 
@@ -357,10 +364,11 @@ interface BindContext {
   readonly spec: AnyCore;
   readonly markers: readonly (string | undefined)[];
   readonly result: ResultShape<unknown>;
+  readonly checkValue: NonNullable<StatementLanguage['checkValue']>;
 }
 
 function bindArgs(
-  { name, spec, markers, result }: BindContext,
+  { name, spec, markers, result, checkValue }: BindContext,
   input: unknown,
 ): BoundStatement {
   const args = validateWithSchema(spec.args, input, {
@@ -377,8 +385,11 @@ function bindArgs(
       field: 'params',
     });
   }
-  for (const [at, value] of params.entries())
-    checkWellFormed(value, `args.${markers[at] ?? at}`);
+  for (const [at, value] of params.entries()) {
+    const field = `args.${markers[at] ?? at}`;
+    checkWellFormed(value, field);
+    checkValue(value, field);
+  }
   if (result.kind !== 'page')
     return { params, pageState: undefined, pageSize: result.pageSize };
   return { params, ...readPageArgs(name, input, args, result.pageSize) };

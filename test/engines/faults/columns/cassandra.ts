@@ -16,12 +16,12 @@ export const cassandra = {
     },
     cut: {
       meanwhile:
-        'The operations in flight fail after at most `requestTimeoutMs`, with `UNAVAILABLE` or `TIMEOUT`, and with `UNKNOWN` for a write that was sent',
-      recovery: 'The connection is given up, and the next operation opens another',
+        'After about 3 s, reads, `put` and other writes with `isIdempotent` go on over another connection. Other writes are `UNKNOWN`',
+      recovery: 'The connection is given up after about 3 s, and another is opened',
     },
     halfOpen: {
-      meanwhile: 'As for connections that are cut. The writes have arrived, and are `UNKNOWN`',
-      recovery: 'The connection is given up, and the next operation opens another',
+      meanwhile: 'As for connections that are cut. The writes have arrived: a write that is sent twice is made once',
+      recovery: 'The connection is given up after about 3 s, and another is opened',
     },
     demoted: { absentBecause: 'every node takes reads and writes' },
     promoted: { absentBecause: 'every node takes reads and writes' },

@@ -20,7 +20,6 @@ import {
   createRetryPolicyClass,
 } from '../../../../src/bindings/cassandra/driver-policies.ts';
 import { Execution } from '../../../../src/bindings/cassandra/execution.ts';
-import { NodeHealth } from '../../../../src/bindings/cassandra/node-health.ts';
 import type {
   PreliminaryReplies,
   ReadStrategy,
@@ -407,8 +406,7 @@ test('retries: what the driver asks about → once at the next node, never where
 
 test('retries: of a write → each is reported, and there is no second decision under IF', () => {
   const Policy = createRetryPolicyClass(driver);
-  const health = new NodeHealth({ maxSilenceMs: 1_000, probe: () => Promise.resolve() });
-  const execution = new Execution(health, { isWrite: true });
+  const execution = new Execution({ isWrite: true });
   const policy = new Policy(execution) as unknown as cassandraDriver.policies.retry.RetryPolicy;
   const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
   const error = new Error('lost');

@@ -20,7 +20,12 @@ function open(probe: (address: string) => Promise<void> = () => Promise.reject(n
       return probe(address);
     },
   });
-  return { health, probed, begin: () => new Execution(health, { isWrite: false }) };
+  const begin = (): Execution => {
+    const execution = new Execution({ isWrite: false });
+    execution.begin(health);
+    return execution;
+  };
+  return { health, probed, begin };
 }
 
 /** Lets time pass in steps, as the event loop does. */
