@@ -1,6 +1,8 @@
 /** Runs of the worlds that are known here, with or without a planted fault. */
 import { ID_TABLE_LIMITS } from '../../src/server/replica/exactly-once/id-table.ts';
 import { CERTIFIER_LIMITS } from '../../src/server/replica/red/order/certifier.ts';
+import { DEFAULT_MACHINE_SIZES } from '../../src/server/records/machine-sizes.ts';
+import { DEFAULT_STORAGE_SIZES } from '../../src/server/storage/storage-sizes.ts';
 import type { Checker } from '../../src/testing/simulator/checkers/checker.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
@@ -29,6 +31,9 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   maxOperationsPerClient: ID_TABLE_LIMITS.maxOperationsPerClient ?? Infinity,
   maxReplyBytes: ID_TABLE_LIMITS.maxBytes ?? Infinity,
   maxRedInFlight: Infinity,
+  digestPlaces: 1024,
+  ...DEFAULT_MACHINE_SIZES,
+  ...DEFAULT_STORAGE_SIZES,
 };
 
 /** How the simulator runs it. */

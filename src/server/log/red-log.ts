@@ -9,6 +9,7 @@ import type { Origin } from '../records/origin.ts';
 import type { EntryName, StreamPoint } from '../records/records.ts';
 import type { SendWindows } from '../records/send-windows.ts';
 import type { DigestFactory } from './prefix-digest.ts';
+import type { MachineSizes } from '../records/machine-sizes.ts';
 
 /**
  * One site's node of the log: a pure state machine without timers, sockets or
@@ -139,6 +140,8 @@ export interface RedLogOptions<R> {
   readonly resendAfterMs: number;
   /** How much is on its way to another site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
+  /** Default: `DEFAULT_MACHINE_SIZES` */
+  readonly sizes?: MachineSizes | undefined;
   /** Creates the digest of the log. Default: `createPrefixDigest` */
   readonly createDigest?: DigestFactory | undefined;
 }

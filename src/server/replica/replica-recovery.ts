@@ -26,6 +26,7 @@ import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 import type { KnownStarts } from './known-starts.ts';
 import type { Membership } from './membership.ts';
 import type { RedPath } from './red/red-path.ts';
+import { DEFAULT_MACHINE_SIZES } from '../records/machine-sizes.ts';
 
 /** The state of a replica as a checkpoint has it, in two parts. */
 export interface SavedReplica {
@@ -83,7 +84,9 @@ export function saveReplica(
   const streams = blue.save();
   const change = membership.save();
   const { inForce, activated } = activation;
-  const unsent = blue.streams.saveUnsent();
+  const unsent = blue.streams.saveUnsent(
+    replica.options.sizes ?? DEFAULT_MACHINE_SIZES,
+  );
   return {
     shared: {
       origins: replica.options.origins.save(),

@@ -372,7 +372,7 @@ function createLogOptions(
   partition: number,
   origins: Origins,
 ): Omit<RedLogOptions<RedRecord>, 'sites'> {
-  const { site, epoch, resendAfterMs, windows, createDigest } = options;
+  const { site, epoch, resendAfterMs, windows, sizes, createDigest } = options;
   return {
     site,
     getMemberChange: (record) =>
@@ -385,6 +385,7 @@ function createLogOptions(
     epoch,
     resendAfterMs,
     windows,
+    sizes,
     createDigest,
   };
 }

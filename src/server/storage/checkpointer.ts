@@ -18,6 +18,7 @@ import {
   formatCheckpointCopyName,
   formatCheckpointName,
 } from './format/file-names.ts';
+import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
 /**
  * The positions of a checkpoint in the logs: it has the entries before
@@ -29,6 +30,8 @@ export interface CommitPositions {
 }
 
 export interface CheckpointerOptions {
+  /** Default: `DEFAULT_STORAGE_SIZES` */
+  readonly sizes?: StorageSizes | undefined;
   readonly files: Files;
   readonly timing: Timing;
   readonly directory: string;
@@ -59,12 +62,6 @@ export interface HeldCheckpoint {
 
 /** Called once, with a checkpoint that began after it was requested. */
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
-
-/**
- * A file is rewritten when it is longer than this, and longer than twice its
- * length after the last rewrite.
- */
-const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
 interface CurrentFile {
   readonly number: number;
@@ -102,7 +99,7 @@ export class Checkpointer {
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
-    this.#slices = new CheckpointSlices(options.source);
+    this.#slices = new CheckpointSlices(options.source, options.sizes);
     this.#outdated = replaced === undefined ? [] : [replaced];
   }
 
@@ -120,10 +117,11 @@ export class Checkpointer {
       return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
     this.#inFlight = this.#requests.splice(0);
-    this.#slices = new CheckpointSlices(this.#options.source);
+    const { source, sizes = DEFAULT_STORAGE_SIZES } = this.#options;
+    this.#slices = new CheckpointSlices(source, sizes);
     const current = this.#current;
     const maxBytes = Math.max(
-      MIN_REWRITE_BYTES,
+      sizes.minRewriteBytes,
       2 * (current?.wholeBytes ?? 0),
     );
     if (
@@ -132,6 +130,8 @@ export class Checkpointer {
       !this.#isFreshFileWanted
     )
       return this.#slice(current);
+    if (current !== undefined && current.position > maxBytes)
+      sizes.onExceeded?.('minRewriteBytes');
     this.#isFreshFileWanted = false;
     this.#abandonFile();
     this.#begin();
@@ -346,14 +346,9 @@ export interface Slice {
   readonly isLast: boolean;
 }
 
-const MAX_SLICE_CHARACTERS = 1024 * 1024;
 const SLICE_GROWTH = 1.1;
-/**
- * Rows are requested in groups of up to this many, or of about this many
- * characters if they are large.
- */
-const MAX_ROWS = 500;
 const INITIAL_ROWS = 8;
+/** If rows are large, about this many characters are requested at a time. */
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
 /**
@@ -362,7 +357,8 @@ const MAX_REQUEST_CHARACTERS = 128 * 1024;
  */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
-  #characters = MAX_SLICE_CHARACTERS;
+  readonly #sizes: StorageSizes;
+  #characters: number;
   /**
    * Rows that were taken and are not in a slice yet. If small rows are followed
    * by large ones, more rows were requested than fit into a slice.
@@ -373,8 +369,13 @@ export class CheckpointSlices {
   #remainingRows = Infinity;
   #firstTaken = 0;
 
-  constructor(source: CheckpointSource) {
+  constructor(
+    source: CheckpointSource,
+    sizes: StorageSizes = DEFAULT_STORAGE_SIZES,
+  ) {
     this.#source = source;
+    this.#sizes = sizes;
+    this.#characters = sizes.maxSliceCharacters;
   }
 
   take(): Slice {
@@ -399,8 +400,10 @@ export class CheckpointSlices {
     const fit = Math.floor(
       (MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters),
     );
-    const max =
-      rows === 0 ? INITIAL_ROWS : Math.min(MAX_ROWS, Math.max(1, fit));
+    const max = Math.min(
+      this.#sizes.maxRequestedRows,
+      rows === 0 ? INITIAL_ROWS : Math.max(1, fit),
+    );
     for (const [name, section] of Object.entries(this.#source.sections)) {
       this.#taken = section
         .takeChanges(max)
@@ -408,12 +411,15 @@ export class CheckpointSlices {
           value === undefined ? [name, row] : [name, row, value],
         );
       this.#lastRequestCharacters = { rows: this.#taken.length, characters: 0 };
+      if (this.#taken.length === this.#sizes.maxRequestedRows)
+        this.#sizes.onExceeded?.('maxRequestedRows');
       if (this.#taken.length > 0) return true;
     }
     return false;
   }
 
   #partial(rows: readonly string[]): Slice {
+    this.#sizes.onExceeded?.('maxSliceCharacters');
     let [left, firstTaken] = [this.#taken.length, 0];
     for (const section of Object.values(this.#source.sections)) {
       left += section.changeCount;

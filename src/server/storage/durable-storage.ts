@@ -18,6 +18,7 @@ import type { SegmentHeader } from './format/file-names.ts';
 import { recoverSite, type RecoveredSite } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
 import { SegmentLog, type SegmentLogOptions } from './segment-log.ts';
+import type { StorageSizes } from './storage-sizes.ts';
 
 export interface DurableStorageOptions {
   readonly files: Files;
@@ -37,6 +38,8 @@ export interface DurableStorageOptions {
    * restart reads about as many again.
    */
   readonly checkpointBytes?: number;
+  /** Default: `DEFAULT_STORAGE_SIZES` */
+  readonly sizes?: StorageSizes | undefined;
   /**
    * Reports whether this process still owns the directory. Absent if no other
    * process can reach it.
@@ -141,6 +144,7 @@ export class DurableStorage implements SiteStorage {
         segments,
         segmentBytes,
         largeGroup,
+        sizes: options.sizes,
         listener,
         onFullChanged,
         lastCheckpoint: () => this.#lastCheckpoint,
@@ -184,7 +188,7 @@ export class DurableStorage implements SiteStorage {
   attach(source: CheckpointSource, listener: LocalLogListener): void {
     this.#listener = listener;
     this.#source = source;
-    const { files, timing, directory } = this.#options;
+    const { files, timing, directory, sizes } = this.#options;
     const {
       nextCheckpoint: number,
       lastCheckpoint,
@@ -198,6 +202,7 @@ export class DurableStorage implements SiteStorage {
     for (const path of uselessFiles) files.remove(path);
     this.#checkpointer = new Checkpointer(
       {
+        sizes,
         files,
         timing,
         directory,

@@ -35,6 +35,7 @@ import {
   type OrderedWritesOptions,
 } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
+import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
 export interface SegmentLogOptions {
   readonly files: Files;
@@ -51,6 +52,8 @@ export interface SegmentLogOptions {
   readonly segmentBytes: number;
   /** A group of this many entries is large. */
   readonly largeGroup: number;
+  /** Default: `DEFAULT_STORAGE_SIZES` */
+  readonly sizes?: StorageSizes | undefined;
   /** Returns the last checkpoint. */
   lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: LocalLogListener;
@@ -64,8 +67,6 @@ interface NextFile {
   readonly sizeBytes: number;
 }
 
-/** Approximate size of a frame. A larger entry has a frame of its own. */
-const MAX_FRAME_BYTES = 512 * 1024;
 /** The first file of a start is small, because the start waits for it. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
 /**
@@ -267,11 +268,13 @@ export class SegmentLog {
   #write(): void {
     if (this.#isOver || this.#pending.length === 0 || !this.#canWrite())
       return this.#checkIdle();
+    const { sizes = DEFAULT_STORAGE_SIZES } = this.#options;
     const { bytes, count } = packEntries(
       this.#pending,
       HEADER_BYTES,
-      MAX_FRAME_BYTES,
+      sizes.maxFrameBytes,
     );
+    if (count < this.#pending.length) sizes.onExceeded?.('maxFrameBytes');
     const frames = this.#createFrame(bytes);
     if (this.#position + frames.length > this.#fileBytes)
       return this.#switch(frames.length);

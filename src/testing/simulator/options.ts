@@ -138,6 +138,20 @@ export interface SimulationOptions {
    * make room for more within a run.
    */
   readonly digestPlaces: number;
+  /**
+   * Sizes inside the machines of a site (`MachineSizes`), and of its storage
+   * (`StorageSizes`): few and small, so that a run goes beyond them.
+   */
+  readonly maxBatch: number;
+  readonly maxPassedOn: number;
+  readonly maxContended: number;
+  readonly maxEarlyFields: number;
+  readonly maxReceivedBytes: number;
+  readonly maxSavedUnsent: number;
+  readonly maxFrameBytes: number;
+  readonly minRewriteBytes: number;
+  readonly maxSliceCharacters: number;
+  readonly maxRequestedRows: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
   /**
@@ -556,7 +570,19 @@ function drawTables(seed: number): Partial<SimulationOptions> {
  */
 function drawSizes(seed: number) {
   const random = new Random(seed ^ 0x512e);
-  return { digestPlaces: random.pick([4, 8, 64, 1024]) };
+  return {
+    digestPlaces: random.pick([4, 8, 64, 1024]),
+    maxBatch: random.pick([1, 3, 256]),
+    maxPassedOn: random.pick([2, 10, 1000]),
+    maxContended: random.pick([1, 4, 256]),
+    maxEarlyFields: random.pick([1, 2, 1024]),
+    maxReceivedBytes: random.pick([500, 64 << 20]),
+    maxSavedUnsent: random.pick([1, 4096]),
+    maxFrameBytes: random.pick([500, 2000, 512 * 1024]),
+    minRewriteBytes: random.pick([2000, 10_000, 4 * 1024 * 1024]),
+    maxSliceCharacters: random.pick([300, 2000, 1024 * 1024]),
+    maxRequestedRows: random.pick([1, 4, 500]),
+  };
 }
 
 /**

@@ -3,6 +3,8 @@
  * those that all runs share.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
+import type { MachineSizes } from '../../server/records/machine-sizes.ts';
+import type { StorageSizes } from '../../server/storage/storage-sizes.ts';
 import { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
@@ -21,6 +23,55 @@ export const REPLICA_LIMITS = {
 /** What the parts of a site count of their limits. */
 export interface LimitCounts {
   grownDigests: number;
+  readonly exceeded: Map<string, number>;
+}
+
+/** Counts how often a site went beyond a size. */
+function noteExceeded({ exceeded }: LimitCounts, size: string): void {
+  const name = `beyond ${size}`;
+  exceeded.set(name, (exceeded.get(name) ?? 0) + 1);
+}
+
+/** Returns the sizes of the storage of a site. */
+function createStorageSizes(
+  options: SimulationOptions,
+  counts: LimitCounts,
+): StorageSizes {
+  const { maxFrameBytes, minRewriteBytes } = options;
+  const { maxSliceCharacters, maxRequestedRows } = options;
+  return {
+    maxFrameBytes,
+    minRewriteBytes,
+    maxSliceCharacters,
+    maxRequestedRows,
+    onExceeded: (size) => noteExceeded(counts, size),
+  };
+}
+
+export function createStorageLimits(
+  options: SimulationOptions,
+  counts: LimitCounts,
+) {
+  const { segmentBytes, checkpointBytes, largeGroup } = options;
+  const sizes = createStorageSizes(options, counts);
+  return { segmentBytes, checkpointBytes, largeGroup, sizes };
+}
+
+function createMachineSizes(
+  options: SimulationOptions,
+  counts: LimitCounts,
+): MachineSizes {
+  const { maxBatch, maxPassedOn, maxContended } = options;
+  const { maxEarlyFields, maxReceivedBytes, maxSavedUnsent } = options;
+  return {
+    maxBatch,
+    maxPassedOn,
+    maxContended,
+    maxEarlyFields,
+    maxReceivedBytes,
+    maxSavedUnsent,
+    onExceeded: (size) => noteExceeded(counts, size),
+  };
 }
 
 export function createReplicaLimits(
@@ -79,6 +130,7 @@ export function createReplicaLimits(
     windows,
     retentionLimits,
     ...limits,
+    sizes: createMachineSizes(options, counts),
     createDigest: (count, digest) =>
       new Digest(count, digest, {
         places: options.digestPlaces,

@@ -14,6 +14,7 @@ import type {
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
+import type { StorageSizes } from '../../server/storage/storage-sizes.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
@@ -78,6 +79,7 @@ export interface SimulatedSiteOptions<Site> {
     readonly segmentBytes: number;
     readonly checkpointBytes: number;
     readonly largeGroup: number;
+    readonly sizes: StorageSizes;
   };
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;

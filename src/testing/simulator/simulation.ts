@@ -54,7 +54,11 @@ import {
   type ClusterContext,
 } from './cluster/cluster-events.ts';
 import type { SiteBeginning } from './cluster/site-copies.ts';
-import { createReplicaLimits, SIMULATED_DEPLOYMENT } from './replica-limits.ts';
+import {
+  createReplicaLimits,
+  createStorageLimits,
+  SIMULATED_DEPLOYMENT,
+} from './replica-limits.ts';
 import {
   drawPartitions,
   type SimulatedPartitions,
@@ -92,7 +96,7 @@ export class Simulation {
   readonly #checkers: Checkers;
   readonly #settlement: Settlement;
   readonly #redLog: SimulatedRedLog;
-  readonly #counts = { ...NO_COUNTS };
+  readonly #counts = { ...NO_COUNTS, exceeded: new Map<string, number>() };
   readonly #losses = new Map<number, number>();
   readonly #faults: PlannedFaults;
   #isHealed = false;
@@ -258,21 +262,19 @@ export class Simulation {
       isTwin = false,
     }: SiteBeginning & { readonly isTwin?: boolean },
   ): SimulatedSite {
-    const { maxSkewMs, segmentBytes, checkpointBytes, largeGroup } =
-      this.#options;
-    const { service } = this.#traced;
+    const { maxSkewMs } = this.#options;
+    const { Digest } = this.#replacements;
     const place = {
       deployment: SIMULATED_DEPLOYMENT,
       redLeader: this.#origins.sites[LEADER] as Origin,
     };
     const { engine: redLog, connect } = this.#redLog;
-    const { Digest } = this.#replacements;
     const notify: Checkers['notify'] = (...notice) => {
       if (!isTwin) this.#checkers.notify(...notice);
     };
     return new SimulatedSite({
       site: {
-        service,
+        service: this.#traced.service,
         ...place,
         site,
         directory,
@@ -289,7 +291,7 @@ export class Simulation {
       copy,
       connect,
       disk,
-      storage: { segmentBytes, checkpointBytes, largeGroup },
+      storage: createStorageLimits(this.#options, this.#counts),
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
       onMessageAccepted: (envelope, start) =>
@@ -508,6 +510,7 @@ export class Simulation {
       this.#partitions.counts,
       this.#redLog.etcd?.counts,
     );
+    Object.assign(coverage, Object.fromEntries(this.#counts.exceeded));
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;
     return {
       seed: this.#seed,

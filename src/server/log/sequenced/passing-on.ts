@@ -2,10 +2,9 @@
  * How followers pass on what they have delivered (RB-L6). If the leader is
  * lost, a follower that lacks entries can get them from another one.
  */
+import type { MachineSizes } from '../../records/machine-sizes.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
-/** The number of delivered entries that a follower keeps for others. */
-export const MAX_PASSED_ON = 1_000;
 /** In times of `resendAfterMs`: after that, what is lacking is something else. */
 const FORGET_ASKED_AFTER = 10;
 
@@ -28,6 +27,21 @@ export class AskTimer {
     this.#lastAskedAtMs = nowMs;
     return sinceMs < FORGET_ASKED_AFTER * this.#resendAfterMs;
   }
+}
+
+/**
+ * Returns the first delivered entry that a follower keeps for others.
+ *
+ * @param forgotten the number of entries that it has forgotten so far
+ */
+export function getFirstKept(
+  { maxPassedOn, onExceeded }: MachineSizes,
+  delivered: number,
+  forgotten: number,
+): number {
+  const first = delivered - maxPassedOn;
+  if (first > forgotten) onExceeded?.('maxPassedOn');
+  return first;
 }
 
 /**

@@ -38,19 +38,24 @@ import {
   type Follower,
 } from './follower.ts';
 import { getKnownEpoch, OwnProposals } from './own-proposals.ts';
-import { AskTimer, isPassedOn, MAX_PASSED_ON } from './passing-on.ts';
+import { AskTimer, getFirstKept, isPassedOn } from './passing-on.ts';
 import {
   DEFAULT_SEND_WINDOWS,
   type SendWindows,
 } from '../../records/send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
+import {
+  DEFAULT_MACHINE_SIZES,
+  limitBatch,
+  type MachineSizes,
+} from '../../records/machine-sizes.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
-const MAX_APPEND_ENTRIES = 256;
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #windows: SendWindows;
+  readonly #sizes: MachineSizes;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
   #forgotten = 0;
@@ -85,13 +90,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
-    this.#sites = options.sites;
+    const { sites, voters = sites } = options;
+    [this.#sites, this.#voters] = [sites, voters];
     this.#askTimer = new AskTimer(options.resendAfterMs);
-    this.#voters = options.voters ?? options.sites;
-    this.#hasNonVoter = options.sites.some(
-      (site) => !this.#voters.includes(site),
-    );
+    this.#hasNonVoter = sites.some((site) => !voters.includes(site));
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
+    this.#sizes = options.sizes ?? DEFAULT_MACHINE_SIZES;
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
@@ -110,7 +114,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     );
     this.#progress = new ProposerProgress(options.saved?.progress);
     this.#deliveredProgress = new ProposerProgress(options.saved?.progress);
-    this.#setFollowers(options.sites);
+    this.#setFollowers(sites);
     const undelivered = this.#entries.slice(this.#delivered - this.#forgotten);
     for (const entry of undelivered) {
       this.#noteProposal(entry);
@@ -122,10 +126,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   save(): SavedLog {
-    const [delivered, digest] = [
-      this.#delivered,
-      this.#digest.at(this.#delivered),
-    ];
+    const delivered = this.#delivered;
+    const digest = this.#digest.at(delivered);
     const saved = {
       delivered,
       position: { seq: delivered, index: 0 },
@@ -370,7 +372,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   ): void {
     const position = Math.min(length, this.#delivered);
     if (committed >= this.#delivered || position < this.#forgotten) return;
-    const end = Math.min(this.#delivered, position + MAX_APPEND_ENTRIES);
+    const missing = this.#delivered - position;
+    const end = position + limitBatch(this.#sizes, missing);
     const entries = this.#getEntries(position, end);
     const digest = this.#digest.at(position);
     if (digest !== undefined)
@@ -546,7 +549,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       throw new Error(
         `entry ${position} is gone: the log begins at ${this.#forgotten}`,
       );
-    const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
+    const end = position + limitBatch(this.#sizes, sendable - position);
     follower.announced = this.#committed;
     this.#append(site, position, this.#getEntries(position, end));
     follower.sent = end;
@@ -647,7 +650,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #forgetOld(): void {
     const known = this.#isLeader
       ? Math.min(this.#delivered, ...this.#matchedLengths())
-      : this.#delivered - MAX_PASSED_ON;
+      : getFirstKept(this.#sizes, this.#delivered, this.#forgotten);
     for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
   }
 

@@ -30,9 +30,10 @@ import type {
 } from './blue-streams.ts';
 import { StreamTable } from './stream-table.ts';
 import { isCovered, getMaxEntry, getStampOf } from '../../records/vector.ts';
-
-/** The maximum of operations in one message of those that are sent again. */
-const MAX_BATCH_OPERATIONS = 256;
+import {
+  DEFAULT_MACHINE_SIZES,
+  limitBatch,
+} from '../../records/machine-sizes.ts';
 
 /** The parts from which a blue operation of this site is created. */
 export interface BlueDraft {
@@ -523,13 +524,12 @@ export class BluePath {
       .getOutgoing(origin)
       .getAfter(after, this.#windows.maxRequested);
     const stream = this.streams.getIncoming(origin);
-    for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS)
+    const { sizes = DEFAULT_MACHINE_SIZES } = this.core.options;
+    const maxBatch = limitBatch(sizes, missing.length);
+    for (let start = 0; start < missing.length; start += maxBatch)
       this.#send(
         site,
-        this.#createMessage(
-          stream,
-          missing.slice(start, start + MAX_BATCH_OPERATIONS),
-        ),
+        this.#createMessage(stream, missing.slice(start, start + maxBatch)),
       );
   }
 

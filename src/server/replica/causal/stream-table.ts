@@ -5,9 +5,9 @@
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation } from '../../records/records.ts';
-import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
 import type { DigestFactory } from '../../log/prefix-digest.ts';
 import { IncomingStream, OutgoingStream } from './blue-streams.ts';
+import type { MachineSizes } from '../../records/machine-sizes.ts';
 
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
@@ -148,16 +148,21 @@ export class StreamTable {
    * Returns the unsent operations that are in the rows. Returns none if they
    * are too many for the small part of a checkpoint.
    */
-  saveUnsent(): readonly BlueOperation[] {
+  saveUnsent({
+    maxSavedUnsent,
+    onExceeded,
+  }: MachineSizes): readonly BlueOperation[] {
     const unsent = this.ownOutgoing.getAfter(
       this.ownOutgoing.maxAcknowledged,
-      MAX_OPERATIONS_PER_MESSAGE + 1,
+      maxSavedUnsent + 1,
     );
     if (
-      unsent.length > MAX_OPERATIONS_PER_MESSAGE ||
+      unsent.length > maxSavedUnsent ||
       measurePlainData(unsent) > MAX_UNSENT_BYTES
-    )
+    ) {
+      onExceeded?.('maxSavedUnsent');
       return [];
+    }
     const { applied } = this.ownIncoming;
     return unsent.filter(({ sequence }) => sequence <= applied);
   }

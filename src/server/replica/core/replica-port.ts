@@ -30,6 +30,7 @@ import type { SiteState } from './site-state.ts';
 import type { ReplicaOutput } from '../../records/replica-output.ts';
 import type { Submission } from './submissions.ts';
 import type { Stage } from '../../records/replica-output.ts';
+import type { MachineSizes } from '../../records/machine-sizes.ts';
 
 /** A record that has passed the gate of a red log. */
 export interface PassedRecord {
@@ -178,6 +179,8 @@ export interface ReplicaOptions {
   readonly maxPipelineLength?: number | undefined;
   /** How much may be on its way to a site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
+  /** Default: `DEFAULT_MACHINE_SIZES` */
+  readonly sizes?: MachineSizes | undefined;
   /**
    * Creates the digests of streams and red logs. Default: `createPrefixDigest`
    */

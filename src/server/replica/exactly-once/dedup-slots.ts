@@ -25,6 +25,10 @@ import type {
   ReplyRecord,
 } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
+import {
+  DEFAULT_MACHINE_SIZES,
+  type MachineSizes,
+} from '../../records/machine-sizes.ts';
 
 export interface DedupSlot {
   readonly hop: number;
@@ -213,13 +217,6 @@ interface ReceivedReply extends SlotPlace {
   readonly vector: Vector;
 }
 
-const MAX_RECEIVED_BYTES = 64 << 20;
-const RECEIVED_LIMITS = {
-  ...ID_TABLE_LIMITS,
-  maxBytes: MAX_RECEIVED_BYTES,
-  maxBytesPerPrincipal: MAX_RECEIVED_BYTES / 2,
-};
-
 /**
  * Replies of blue operations that were received from other sites. Such an
  * operation is the record of its slot in the log of its site. So any site that
@@ -229,11 +226,20 @@ const RECEIVED_LIMITS = {
  * requested from its site, as if it had not been received.
  */
 export class ReceivedReplies {
-  readonly #table = new IdTable<ReceivedReply>(RECEIVED_LIMITS, {
-    measure: measurePlainData,
-    save: (value) => value,
-    load: (saved) => saved as ReceivedReply,
-  });
+  readonly #table: IdTable<ReceivedReply>;
+
+  constructor({ maxReceivedBytes }: MachineSizes = DEFAULT_MACHINE_SIZES) {
+    const limits = {
+      ...ID_TABLE_LIMITS,
+      maxBytes: maxReceivedBytes,
+      maxBytesPerPrincipal: maxReceivedBytes / 2,
+    };
+    this.#table = new IdTable<ReceivedReply>(limits, {
+      measure: measurePlainData,
+      save: (value) => value,
+      load: (saved) => saved as ReceivedReply,
+    });
+  }
 
   get sections(): Readonly<Record<string, Section>> {
     return this.#table.sections(`${OWN_SECTION}received`);

@@ -132,7 +132,7 @@ export class OperationLookups {
     this.slots = slots;
     this.received =
       host.core.options.keepsReceivedReplies === true
-        ? new ReceivedReplies()
+        ? new ReceivedReplies(host.core.options.sizes)
         : undefined;
   }
 

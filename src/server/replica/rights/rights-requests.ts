@@ -4,6 +4,10 @@
  */
 import type { Origin } from '../../records/origin.ts';
 import type { RightsRequest } from '../../records/records.ts';
+import {
+  DEFAULT_MACHINE_SIZES,
+  type MachineSizes,
+} from '../../records/machine-sizes.ts';
 
 /** A bounded field of a row. */
 export interface BoundedName {
@@ -176,12 +180,6 @@ export class AnsweredRequests {
   }
 }
 
-/**
- * The maximum of fields with an early request. Requests for other fields are
- * sent again.
- */
-const MAX_FIELDS = 1024;
-
 export interface EarlyRequest {
   readonly from: Origin;
   readonly request: RightsRequest;
@@ -202,6 +200,11 @@ export class EarlyRequests {
    * first.
    */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
+  readonly #sizes: MachineSizes;
+
+  constructor(sizes: MachineSizes = DEFAULT_MACHINE_SIZES) {
+    this.#sizes = sizes;
+  }
 
   /**
    * Adds a request in place of the last one of its site. It is dropped if only
@@ -220,8 +223,10 @@ export class EarlyRequests {
     ofField.set(from, question);
     this.#requests.set(field, ofField);
     const [oldest] = this.#requests.keys();
-    if (this.#requests.size > MAX_FIELDS && oldest !== undefined)
-      this.#requests.delete(oldest);
+    const { maxEarlyFields, onExceeded } = this.#sizes;
+    if (this.#requests.size <= maxEarlyFields || oldest === undefined) return;
+    onExceeded?.('maxEarlyFields');
+    this.#requests.delete(oldest);
   }
 
   /** Takes the requests about these fields that are not overdue. */

@@ -116,7 +116,7 @@ export class Rights implements RightsPort {
    */
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
-  readonly #earlyRequests = new EarlyRequests();
+  readonly #earlyRequests: EarlyRequests;
   /**
    * By field: when another site last requested it for an operation that waits
    * there.
@@ -137,6 +137,7 @@ export class Rights implements RightsPort {
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlightAmounts(this.core.options.service.tables);
     this.#requests = this.createRequests();
+    this.#earlyRequests = new EarlyRequests(core.options.sizes);
     this.#answeredRequests = new AnsweredRequests(
       this.core.options.reachTimeoutMs,
     );

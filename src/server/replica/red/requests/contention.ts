@@ -15,12 +15,10 @@ import type { OperationId } from '../../../records/records.ts';
 import { RIGHTS_TRANSFER_SHADOW } from '../../core/rights-port.ts';
 import type { Fifo } from '../../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
-
-/**
- * The number of operations that are remembered. Requests do not wait for
- * others.
- */
-const MAX_CONTENDED = 256;
+import {
+  DEFAULT_MACHINE_SIZES,
+  type MachineSizes,
+} from '../../../records/machine-sizes.ts';
 
 /** An operation of another site that certification has rejected. */
 interface RejectedOperation {
@@ -31,7 +29,10 @@ interface RejectedOperation {
 /** The time of a replica, and its timeout. */
 export interface ContentionCore {
   readonly nowMs: number;
-  readonly options: { readonly resendAfterMs: number };
+  readonly options: {
+    readonly resendAfterMs: number;
+    readonly sizes?: MachineSizes | undefined;
+  };
 }
 
 interface ContendedOperation {
@@ -90,7 +91,9 @@ export class Contention {
       untilMs: nowMs + options.resendAfterMs,
       endWaiters,
     });
-    if (this.#contended.size <= MAX_CONTENDED) return;
+    const { maxContended, onExceeded } = options.sizes ?? DEFAULT_MACHINE_SIZES;
+    if (this.#contended.size <= maxContended) return;
+    onExceeded?.('maxContended');
     const [oldest] = this.#contended.keys();
     if (oldest !== undefined) this.onEnded(oldest);
   }
