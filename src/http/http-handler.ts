@@ -494,7 +494,6 @@ async function* readChunks(
   }
 }
 
-const encoder = new TextEncoder();
 /**
  * How many bytes above the limit are read and dropped. After that the handler
  * stops reading.
@@ -510,6 +509,8 @@ async function readText(
   chunks: AsyncIterable<unknown>,
   maxBytes: number,
 ): Promise<string> {
+  // Create both here: a platform without them can still import this module.
+  const encoder = new TextEncoder();
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = '';

@@ -32,9 +32,10 @@ export interface CorrectablesProviderProps {
    */
   readonly session?: Session | undefined;
   /**
-   * Events after which the reads on the page are refreshed: `focus` of the
-   * window, `online` when the browser reaches the network again, or `reconnect`
-   * when the client reaches its store again. Default: none
+   * Events after which the reads on the page are refreshed: `focus` when the
+   * user comes back to the page, `online` when the browser reaches the network
+   * again, or `reconnect` when the client reaches its store again. Default:
+   * none
    */
   readonly refreshOn?:
     | readonly ('focus' | 'online' | 'reconnect')[]
@@ -87,13 +88,27 @@ export function CorrectablesProvider(
     const unmounting = new AbortController();
     const refresh = (): void =>
       getReads(client).all.forEach((read) => read.refreshIfShown());
-    for (const name of refreshOn)
+    // A phone changes only the visibility of a page. A page from the cache of
+    // the browser is only shown again.
+    const onShown = (event: Event & { readonly persisted?: boolean }): void => {
+      if (event.persisted ?? document.visibilityState !== 'hidden') refresh();
+    };
+    for (const name of refreshOn) {
       if (name === 'reconnect')
         unmounting.signal.addEventListener(
           'abort',
           client.onReconnect(refresh),
         );
       else globalThis.addEventListener?.(name, refresh, unmounting);
+      if (name === 'focus') {
+        globalThis.addEventListener?.('pageshow', onShown, unmounting);
+        globalThis.document?.addEventListener?.(
+          'visibilitychange',
+          onShown,
+          unmounting,
+        );
+      }
+    }
     return () => unmounting.abort();
   }, [client, events]);
   const last = React.createElement(CommitWitness, { witness });

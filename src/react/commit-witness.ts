@@ -10,6 +10,7 @@
  * as a sign: slow components beside this one can make it arbitrarily long.
  */
 import * as React from 'react';
+import { systemClock } from '../correctable/clock.ts';
 
 type Report = () => void;
 
@@ -56,9 +57,7 @@ export interface Witness {
 const UNWITNESSED_MS = 2_000;
 
 function callLater(callback: () => void): void {
-  const timer = setTimeout(callback, UNWITNESSED_MS);
-  // A timer in a browser is a number.
-  (timer as { unref?: () => void }).unref?.();
+  systemClock.setTimer(callback, UNWITNESSED_MS).setRef?.(false);
 }
 
 /** Calls `report` once all witnesses have reported. */

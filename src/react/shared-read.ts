@@ -3,6 +3,7 @@
  * view, its request in flight, and the changes of writes in flight that are
  * shown on top.
  */
+import { systemClock, type Timer } from '../correctable/clock.ts';
 import { isOlder } from '../correctable/binding.ts';
 import type {
   AnyClient,
@@ -136,8 +137,10 @@ export class SharedRead implements RequestStatus {
   #thrown: ThrownError | undefined;
   /** Whether no component uses the read any more. */
   #isLeft = false;
+  /** Whether the read is to be dropped once no write is in flight. */
+  #isExpired = false;
   #keepMs = DEFAULT_KEEP_MS;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Timer | undefined;
 
   constructor({ client, operation, session, all, id }: ReadContext) {
     this.#client = client;
@@ -289,7 +292,8 @@ export class SharedRead implements RequestStatus {
       change.isSettled = true;
       if (isUndone)
         this.#changes = this.#changes.filter((item) => item !== change);
-      if (this.#isWriting()) this.#notify();
+      if (this.#isWriting()) return this.#notify();
+      if (this.#isExpired) this.#drop();
       else this.invalidate();
     };
   }
@@ -297,8 +301,8 @@ export class SharedRead implements RequestStatus {
   /** Adds a component. The returned function removes it. */
   join(listener: () => void, keepMs: number): () => void {
     this.#listeners.add(listener);
-    clearTimeout(this.#timer);
-    this.#isLeft = false;
+    this.#timer?.cancel();
+    this.#isLeft = this.#isExpired = false;
     // The read was dropped while the component was hidden.
     if (this.#all.get(this.#id) !== this) {
       this.#all.set(this.#id, this);
@@ -454,7 +458,7 @@ export class SharedRead implements RequestStatus {
    */
   #watch(keepMs: number): void {
     this.#keepMs = keepMs;
-    this.#isLeft = false;
+    this.#isLeft = this.#isExpired = false;
     this.#startTimer(PING_MS, () => {
       this.#startTimer(PING_MS, () => this.#leave(keepMs));
       this.#wake();
@@ -478,18 +482,25 @@ export class SharedRead implements RequestStatus {
   }
 
   #startTimer(delayMs: number, onTime: () => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(onTime, delayMs);
-    // A timer in a browser is a number.
-    (this.#timer as { unref?: () => void }).unref?.();
+    this.#timer?.cancel();
+    this.#timer = systemClock.setTimer(onTime, delayMs);
+    this.#timer.setRef?.(false);
   }
 
+  /**
+   * Drops the read after a time. If a write is in flight then, its end drops
+   * the read, so that a component that comes back meanwhile shows its change.
+   */
   #expireAfter(delayMs: number): void {
     this.#startTimer(delayMs, () => {
-      if (this.#changes.length > 0) return this.#expireAfter(delayMs);
-      this.#all.delete(this.#id);
-      this.#cancel();
-      this.#resolveWaiting();
+      if (this.#isWriting()) this.#isExpired = true;
+      else this.#drop();
     });
+  }
+
+  #drop(): void {
+    this.#all.delete(this.#id);
+    this.#cancel();
+    this.#resolveWaiting();
   }
 }

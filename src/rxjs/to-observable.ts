@@ -11,28 +11,43 @@ import type { View } from '../correctable/view.ts';
  * error (a `CorrectableError`). If you subscribe late, you get the latest view
  * first. Unsubscribing never cancels: there may be other consumers.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
- * Correctable
+ * If `source` is a function, each subscription calls it and owns its result.
+ * Unsubscribing then cancels it, so `switchMap` cancels the read that it leaves,
+ * and `retry` sends a new one.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `source` is neither a
+ * Correctable nor a function. If the function returns no Correctable, the
+ * observable fails with this error
  * @example
- * toObservable(store.invoke(get('news')))
- *   .pipe(values(), debounceTime(50))
- *   .subscribe((items) => refreshDisplay(items));
+ * text.pipe(
+ *   debounceTime(50),
+ *   switchMap((query) => toObservable(() => store.invoke(search(query)))),
+ * ).subscribe(({ value }) => show(value));
  */
 export function toObservable<T, L extends Levels, F extends string = L[number]>(
-  correctable: Correctable<T, L, F>,
+  source: Correctable<T, L, F> | (() => Correctable<T, L, F>),
 ): Observable<View<T, L, F>> {
-  const isCorrectable = hasMethods(correctable, 'subscribe', 'speculate');
-  check(
-    isCorrectable,
-    'correctable',
-    "give one, as toObservable(store.invoke(get('news')))",
-  );
+  const isOwner = typeof source === 'function';
+  if (!isOwner) checkCorrectable(source);
   return new Observable((subscriber) => {
+    const correctable = isOwner ? source() : source;
+    if (isOwner) checkCorrectable(correctable);
     const subscription = correctable.subscribe({
       next: (view) => subscriber.next(view),
       error: (error) => subscriber.error(error),
       complete: () => subscriber.complete(),
     });
-    return () => subscription.unsubscribe();
+    return () => {
+      subscription.unsubscribe();
+      if (isOwner && correctable.state === 'pending') correctable.cancel();
+    };
   });
+}
+
+function checkCorrectable(value: unknown): void {
+  check(
+    hasMethods(value, 'subscribe', 'speculate'),
+    'source',
+    "give a Correctable, as toObservable(store.invoke(get('news')))",
+  );
 }

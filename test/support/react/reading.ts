@@ -257,29 +257,6 @@ export const reading: Readonly<Record<string, Scenario>> = {
     same(stage.binding.calls.length, 3);
   },
 
-  async 'offline and back, and focus → what is on the page asks again, if it should'(stage) {
-    const show = (refreshOn: readonly ('focus' | 'online')[]): void =>
-      stage.render(h(Shown, { stage, operation: A }), { refreshOn });
-    show(['online']);
-    const call = await stage.binding.next();
-    call.view(1, 'weak');
-    call.fail(new Error('offline'));
-    await stage.shows('1 weak… FINAL_FAILED');
-    await idle();
-    window.dispatchEvent(new window.Event('focus'));
-    same(stage.binding.calls.length, 1);
-    window.dispatchEvent(new window.Event('online'));
-    (await stage.binding.next()).view(2, 'strong');
-    await stage.shows('2 strong');
-    show(['focus']);
-    await idle();
-    window.dispatchEvent(new window.Event('online'));
-    window.dispatchEvent(new window.Event('focus'));
-    (await stage.binding.next()).view(3, 'strong');
-    await stage.shows('3 strong');
-    same(stage.binding.calls.length, 3);
-  },
-
   async 'the store is back → what is on the page asks again, until the provider leaves'(stage) {
     const listeners = new Set<() => void>();
     const onReconnect = (listener: () => void): (() => void) => {

@@ -395,9 +395,9 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
     toObservable: {
       shows: "toObservable(store.invoke(get('news')))",
       whole: [
-        ['nothing', 'correctable', (f) => f()],
-        ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
-        ['an observable', 'correctable', (f) => f(new Observable())],
+        ['nothing', 'source', (f) => f()],
+        ['a promise', 'source', (f) => f(Promise.resolve(1))],
+        ['an observable', 'source', (f) => f(new Observable())],
       ],
       parts: [],
     },

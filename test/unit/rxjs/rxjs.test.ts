@@ -1,5 +1,5 @@
 /** Between Correctables and observables. */
-import { from, lastValueFrom, of, range, Subject, tap, throwError, toArray } from 'rxjs';
+import { from, lastValueFrom, of, range, retry, Subject, switchMap, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { correctable } from '../../../src/correctable/client/create.ts';
 import type { Sink } from '../../../src/correctable/binding.ts';
@@ -56,6 +56,48 @@ describe('toObservable', () => {
     sink.view('c', 'primary');
     expect(await views).toBe('c');
     expect(got).toEqual(['a']);
+  });
+
+  test('a function, and switchMap → each read is canceled when the next one begins, and reports no error', async () => {
+    const reads: { sink: Sink<string, Three[number]>; isAborted: boolean }[] = [];
+    const invoke = (): Correctable<string, Three> =>
+      correctable<string, Three>(LEVELS, (sink, signal) => {
+        const read = { sink, isAborted: false };
+        signal.addEventListener('abort', () => (read.isAborted = true));
+        reads.push(read);
+      });
+    const text = new Subject<string>();
+    const all = lastValueFrom(
+      text.pipe(
+        switchMap(() => toObservable(invoke)),
+        values(),
+        toArray(),
+      ),
+    );
+    for (const key of ['a', 'ab', 'abc']) text.next(key);
+    expect(reads.map(({ isAborted }) => isAborted)).toEqual([true, true, false]);
+    reads[2]!.sink.view('weak', 'cache');
+    reads[2]!.sink.view('strong', 'primary');
+    text.complete();
+    expect(await all).toEqual(['weak', 'strong']);
+    expect(reads[2]!.isAborted).toBe(false);
+  });
+
+  test('a function, and retry → each subscription calls it, and the last error arrives once', async () => {
+    let calls = 0;
+    const failing = toObservable(() =>
+      correctable<string, Three>(LEVELS, (sink) => {
+        calls++;
+        sink.fail(new Error('gone'));
+      }),
+    );
+    await expect(lastValueFrom(failing.pipe(retry(2)))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    expect(calls).toBe(3);
+  });
+
+  test('a function that returns a promise → the observable fails, and names the Correctable that it expects', async () => {
+    const later = toObservable((async () => news(...COMPLETE)) as never);
+    await expect(lastValueFrom(later)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
   test('from(correctable): RxJS itself sees every view', async () => {
