@@ -2,7 +2,11 @@
  * Checks text for engines that store UTF-8. They cannot store half of a
  * surrogate pair, and would store another text instead.
  */
-import { check, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -14,8 +18,18 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function checkWellFormed<T>(value: T, field: string): T {
   const advice =
     'half of a surrogate pair cannot be written as UTF-8: give whole characters, or bytes';
-  check(isWellFormed(value), field, advice);
+  check(readWellFormed(value, field), field, advice);
   return value;
+}
+
+/** A getter of the value may throw: nothing was sent then. */
+function readWellFormed(value: unknown, field: string): boolean {
+  try {
+    return isWellFormed(value);
+  } catch (cause) {
+    const message = `${field}: the value cannot be read: ${String(cause)}. Nothing was sent. Give plain data.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field, cause });
+  }
 }
 
 /** Returns a text such as a key. Throws `INVALID_ARGUMENT` that names `field`. */

@@ -29,3 +29,17 @@ test.each([
 ])('%o → taken as it is', (value) => {
   expect(checkWellFormed(value, 'args.x')).toBe(value);
 });
+
+test('a value that contains itself is left to the encoder, and one that cannot be read is refused', () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = [cyclic];
+  expect(checkWellFormed(cyclic, 'args.value')).toBe(cyclic);
+  const unreadable = {
+    get x(): never {
+      throw new Error('it is gone');
+    },
+  };
+  expect(() => checkWellFormed(unreadable, 'args.value')).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.value' }),
+  );
+});
