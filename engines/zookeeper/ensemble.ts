@@ -15,6 +15,8 @@ export interface EnsembleOptions extends LayoutOptions {
   /** Data, logs and configuration; emptied at the start. */
   readonly folder: string;
   readonly progress: (text: string) => void;
+  /** More lines for the configuration of each server. None unless given. */
+  readonly settings?: readonly string[];
 }
 
 /** What is needed to find a running ensemble again: plain data. */
@@ -24,6 +26,7 @@ export interface EnsembleState {
   readonly libraries: string;
   /** The jar with preliminary replies, where the servers have it. */
   readonly czk: string | undefined;
+  readonly settings: readonly string[];
   readonly servers: Partial<Record<Site, Daemon>>;
   readonly proxy: Daemon | undefined;
 }
@@ -52,7 +55,8 @@ export class Ensemble implements AsyncDisposable {
     const layout = await layOut(options);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const ensemble = new Ensemble({ folder, layout, libraries, czk, servers: {}, proxy: undefined });
+    const { settings = [] } = options;
+    const ensemble = new Ensemble({ folder, layout, libraries, czk, settings, servers: {}, proxy: undefined });
     try {
       await ensemble.#startAll(progress);
       return ensemble;
@@ -158,14 +162,14 @@ export class Ensemble implements AsyncDisposable {
   }
 
   #startServer(node: NodeLayout): void {
-    const { folder, layout, libraries, czk } = this.#state;
+    const { folder, layout, libraries, czk, settings = [] } = this.#state;
     const many = czk === undefined ? MAIN.many : CZK_MAIN;
     const home = join(folder, node.site);
     const data = join(home, 'data');
     mkdirSync(data, { recursive: true });
     writeFileSync(join(data, 'myid'), `${node.id}\n`);
     const config = join(home, 'zoo.cfg');
-    writeFileSync(config, configOf(layout, node, data));
+    writeFileSync(config, [configOf(layout, node, data), ...settings, ''].join('\n'));
     this.#state.servers[node.site] = startDaemon({
       command: 'java',
       args: [

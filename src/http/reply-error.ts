@@ -41,7 +41,9 @@ function getCode(status: number): ErrorCode {
  * this status and without views.
  */
 const isUncertain = (status: number): boolean =>
-  status < 400 || status === 408 || status >= 500;
+  status < 400 || CUT_OFF.includes(status) || status >= 500;
+/** A proxy gave the request up while it was in flight. */
+const CUT_OFF: readonly number[] = [408, 460, 499];
 
 /** The facts of the request that errors need. */
 export interface RequestLabel {

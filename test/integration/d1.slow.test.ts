@@ -196,7 +196,7 @@ test('a value that another program wrote → its error names the key, and other 
   await client.invoke(put('good', 1));
   for (const read of [get('bad'), getMany(['good', 'bad'])])
     await expect(client.invoke(read)).rejects.toMatchObject({
-      code: 'FINAL_FAILED',
+      code: 'INVALID_VALUE',
       message: expect.stringContaining('the value of "bad" is not JSON') as string,
     });
   expect(await client.invokeWeak(get('good'))).toBe(1);

@@ -82,7 +82,7 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
   })),
 ];
 
-/** @throws CorrectableError `FINAL_FAILED` for what another program wrote */
+/** @throws CorrectableError `INVALID_VALUE` for what another program wrote */
 function decode(operation: string, row: Row | undefined): unknown {
   if (row === undefined) return undefined;
   try {
@@ -90,6 +90,6 @@ function decode(operation: string, row: Row | undefined): unknown {
   } catch (cause) {
     const key = String(row['key']);
     const message = `${operation}: the value of "${key}" is not JSON: ${String(cause)}. Nothing was written. Another program may have written it. Overwrite it with put.`;
-    throw new CorrectableError('FINAL_FAILED', message, { key, cause });
+    throw new CorrectableError('INVALID_VALUE', message, { key, cause });
   }
 }

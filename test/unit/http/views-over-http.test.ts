@@ -262,6 +262,7 @@ describe('failures', () => {
     [522, 'QUERY', 'UNAVAILABLE'],
     [524, 'GET', 'TIMEOUT'],
     [524, 'POST', 'UNKNOWN'],
+    [499, 'POST', 'UNKNOWN'],
     [529, 'GET', 'OVERLOADED'],
     [503, 'POST', 'UNKNOWN'],
     [500, 'PUT', 'UNKNOWN'],

@@ -1,6 +1,15 @@
 /** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
 import { cassandra } from './cassandra.ts';
-import type { Column } from '../support/faults.ts';
+import { etcd } from './etcd.ts';
+import { httpRemote } from './http-remote.ts';
 import { valkey } from './valkey.ts';
+import { zookeeper } from './zookeeper.ts';
+import type { Column } from '../support/faults.ts';
 
-export const COLUMNS: Readonly<Record<string, Column>> = { valkey, cassandra };
+export const COLUMNS: Readonly<Record<string, Column>> = {
+  valkey,
+  cassandra,
+  zookeeper,
+  etcd,
+  httpRemote,
+};

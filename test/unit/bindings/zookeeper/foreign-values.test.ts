@@ -12,7 +12,7 @@ test('get names the key, other keys are read, and put repairs it', async () => {
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/correctables/keys/bad', 'no JSON');
   await expect(shop.client.invoke(get('bad'))).rejects.toMatchObject({
-    code: 'FINAL_FAILED',
+    code: 'INVALID_VALUE',
     message: expect.stringMatching(
       /get: \/correctables\/keys\/bad cannot be decoded: SyntaxError.*Nothing was written/,
     ) as string,
@@ -30,7 +30,7 @@ test('peek names the item, and dequeue does not lose it without a word', async (
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.create(`${ITEMS}/-`, 'no JSON', { mode: 'persistent-sequential' });
   await expect(shop.client.invoke(peek(QUEUE))).rejects.toMatchObject({
-    code: 'FINAL_FAILED',
+    code: 'INVALID_VALUE',
     message: expect.stringMatching(/peek: item 1 of .*concert cannot be decoded/) as string,
   });
   expect(await outcomeOf(shop.client.invoke(dequeue(QUEUE)))).toBe('UNKNOWN');
