@@ -32,6 +32,8 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   maxReplyBytes: ID_TABLE_LIMITS.maxBytes ?? Infinity,
   maxRedInFlight: Infinity,
   digestPlaces: 1024,
+  etcdMarkEvery: 4,
+  etcdPageGroups: 8,
   ...DEFAULT_MACHINE_SIZES,
   ...DEFAULT_STORAGE_SIZES,
 };

@@ -5,6 +5,7 @@
  * members is delivered before its site has applied that.
  */
 import { Fifo } from '../collections/fifo.ts';
+import { DEFAULT_MACHINE_SIZES } from '../records/machine-sizes.ts';
 import type { Origin } from '../records/origin.ts';
 import type { EntryName } from '../records/records.ts';
 import { createPrefixDigest, type PrefixDigest } from './prefix-digest.ts';
@@ -28,9 +29,6 @@ export interface LogMark {
   readonly digest: number | undefined;
   readonly progress: LogProgress;
 }
-
-/** If there are more, every second one is left out. */
-const MAX_MARKS = 1024;
 
 export class LogCopy<R> {
   readonly #options: RedLogOptions<R>;
@@ -175,8 +173,12 @@ export class LogCopy<R> {
     this.#delivered += 1;
     if (this.#delivered % this.#markEvery === 0)
       this.#marks.push(this.#createMark());
-    if (this.#marks.length > MAX_MARKS)
+    const { maxMarks, onExceeded } =
+      this.#options.sizes ?? DEFAULT_MACHINE_SIZES;
+    if (this.#marks.length > maxMarks) {
+      onExceeded?.('maxMarks');
       this.#marks = this.#marks.filter((_, place) => place % 2 === 0);
+    }
     return record;
   }
 

@@ -29,6 +29,11 @@ export interface MachineSizes {
    * there are more, none is there.
    */
   readonly maxSavedUnsent: number;
+  /**
+   * The maximum of marks of the copy of a log that etcd keeps. If there are
+   * more, every second one is left out.
+   */
+  readonly maxMarks: number;
   /** Called when a machine goes beyond one of them. */
   onExceeded?(size: keyof Omit<MachineSizes, 'onExceeded'>): void;
 }
@@ -49,4 +54,5 @@ export const DEFAULT_MACHINE_SIZES: MachineSizes = {
   maxEarlyFields: 1024,
   maxReceivedBytes: 64 << 20,
   maxSavedUnsent: 4096,
+  maxMarks: 1024,
 };

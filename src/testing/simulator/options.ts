@@ -148,6 +148,7 @@ export interface SimulationOptions {
   readonly maxEarlyFields: number;
   readonly maxReceivedBytes: number;
   readonly maxSavedUnsent: number;
+  readonly maxMarks: number;
   readonly maxFrameBytes: number;
   readonly minRewriteBytes: number;
   readonly maxSliceCharacters: number;
@@ -260,6 +261,12 @@ export interface SimulationOptions {
    * When its disks are copied that are put back later. `Infinity` means never.
    */
   readonly etcdPutBackAtMs: number;
+  /**
+   * The places between two marks, up to which etcd is trimmed, and the groups
+   * that a request reads.
+   */
+  readonly etcdMarkEvery: number;
+  readonly etcdPageGroups: number;
   /** Chance that a watch leaves out an event, as etcd never should. */
   readonly etcdDropChance: number;
 }
@@ -582,6 +589,9 @@ function drawSizes(seed: number) {
     minRewriteBytes: random.pick([2000, 10_000, 4 * 1024 * 1024]),
     maxSliceCharacters: random.pick([300, 2000, 1024 * 1024]),
     maxRequestedRows: random.pick([1, 4, 500]),
+    maxMarks: random.pick([2, 8, 1024]),
+    etcdMarkEvery: random.pick([1, 4, 1024]),
+    etcdPageGroups: random.pick([1, 2, 8]),
   };
 }
 

@@ -62,7 +62,8 @@ function createMachineSizes(
   counts: LimitCounts,
 ): MachineSizes {
   const { maxBatch, maxPassedOn, maxContended } = options;
-  const { maxEarlyFields, maxReceivedBytes, maxSavedUnsent } = options;
+  const { maxEarlyFields, maxReceivedBytes, maxSavedUnsent, maxMarks } =
+    options;
   return {
     maxBatch,
     maxPassedOn,
@@ -70,6 +71,7 @@ function createMachineSizes(
     maxEarlyFields,
     maxReceivedBytes,
     maxSavedUnsent,
+    maxMarks,
     onExceeded: (size) => noteExceeded(counts, size),
   };
 }

@@ -26,11 +26,6 @@ export interface RedLogContext extends LogFaults {
 }
 
 const PLACE = { deployment: 'simulated', generation: 0 };
-/**
- * A site notes the digest of each fourth place. etcd is trimmed up to such a
- * place, so that a run trims often.
- */
-const MARK_EVERY = 4;
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
 /** The time in which operators notice an older state. */
 const PUT_BACK_MS = 800;
@@ -57,7 +52,8 @@ export class SimulatedRedLog {
       {
         ...PLACE,
         describeProblem: describeRecordProblem,
-        markEvery: MARK_EVERY,
+        markEvery: options.etcdMarkEvery,
+        pageGroups: options.etcdPageGroups,
       },
       Log,
     );

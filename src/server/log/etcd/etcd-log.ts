@@ -54,6 +54,10 @@ export interface EtcdLogOptions extends EtcdLogPlace {
    * Default: 1024
    */
   readonly markEvery?: number | undefined;
+  /**
+   * How many keys one request reads, a power of two. Default: `PAGE_GROUPS`
+   */
+  readonly pageGroups?: number | undefined;
 }
 
 type Output<R> = LogOutput<R, DigestMessage>;
@@ -136,6 +140,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       keys,
       calls,
       copy,
+      pageGroups: place.pageGroups,
       baseLength: place.baseLengths?.[options.partition ?? 0] ?? 0,
       taker: {
         take: (entry) => this.#take(entry),

@@ -39,6 +39,8 @@ export interface EtcdReaderOptions {
    * have them.
    */
   readonly baseLength: number;
+  /** Default: `PAGE_GROUPS` */
+  readonly pageGroups?: number | undefined;
   readonly taker: GroupTaker;
 }
 
@@ -62,12 +64,17 @@ export class EtcdReader {
    * How many groups a request reads: half as many after each catch-up that was
    * cut short, since the link may be slow.
    */
-  #pageGroups = PAGE_GROUPS;
+  #pageGroups: number;
   #isIncomplete = false;
 
   constructor(options: EtcdReaderOptions) {
     this.#options = options;
+    this.#pageGroups = this.#maxPageGroups;
     this.#trimmed = options.baseLength;
+  }
+
+  get #maxPageGroups(): number {
+    return this.#options.pageGroups ?? PAGE_GROUPS;
   }
 
   get isWatching(): boolean {
@@ -84,7 +91,7 @@ export class EtcdReader {
     this.stop();
     this.#pageGroups = this.#isIncomplete
       ? Math.max(1, this.#pageGroups / 2)
-      : PAGE_GROUPS;
+      : this.#maxPageGroups;
     this.#isIncomplete = true;
     const { keys, copy } = this.#options;
     this.#unseen = copy.last;
@@ -116,7 +123,7 @@ export class EtcdReader {
     const { keys, calls, copy, taker } = this.#options;
     const range = { key: from, end: keys.trims.end };
     calls.call(
-      { kind: 'etcd.range', ...range, limit: PAGE_GROUPS, revision },
+      { kind: 'etcd.range', ...range, limit: this.#maxPageGroups, revision },
       (answer) => {
         if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
         if (!this.noteRevision(answer.revision)) return;
