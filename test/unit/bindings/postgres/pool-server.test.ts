@@ -1,12 +1,12 @@
 /** Connections that the binding borrows from a pool. */
 import { EventEmitter } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { DriverClient, DriverPool, DriverQuery, DriverResult } from '../../../../src/bindings/postgres/driver.ts';
 import { postgres } from '../../../../src/bindings/postgres/index.ts';
 import { PoolServer } from '../../../../src/bindings/postgres/pool-server.ts';
 
 class FakeClient extends EventEmitter implements DriverClient {
-  readonly processID = 7;
+  readonly processID: number = 7;
   readonly released: unknown[] = [];
   answer: (query: DriverQuery) => Promise<DriverResult> = async () => ({ rows: [{ n: 1 }], rowCount: 1 });
 
@@ -118,4 +118,190 @@ test('an address that is empty is reported as empty', () => {
   expect(() => postgres({ primary: 'postgres://10.0.0.1/shop', replicas: [''] })).toThrow(
     /^replicas\[0\]: must not be/,
   );
+});
+
+/** A connection of a pool that makes as many as are asked for. */
+class PooledClient extends FakeClient {
+  isDestroyed = false;
+  readonly #onDestroy: (() => void)[] = [];
+  readonly connection = {
+    stream: {
+      destroy: (): void => {
+        this.isDestroyed = true;
+        for (const fail of this.#onDestroy) fail();
+      },
+    },
+  };
+
+  /** Gives no answer until the connection is destroyed. */
+  readonly silent = (): Promise<DriverResult> =>
+    new Promise((_, reject) => this.#onDestroy.push(() => reject(new Error('Connection terminated unexpectedly'))));
+}
+
+/** What a new connection finds at the server. */
+type Probed = () => Promise<readonly object[]>;
+
+function openPool(probed: Probed = async () => []) {
+  const events = new EventEmitter();
+  const ask = vi.fn(probed);
+  const idle: PooledClient[] = [];
+  const made: PooledClient[] = [];
+  class Client extends FakeClient {
+    override readonly processID: number = 9;
+    readonly connect = async (): Promise<void> => {};
+    override readonly answer = async (): Promise<DriverResult> => ({ rows: await ask() });
+  }
+  const pool: DriverPool = {
+    options: { pipeline: true, max: 10, connectionTimeoutMillis: 1_000 },
+    Client: Client as DriverPool['Client'],
+    totalCount: 1,
+    get idleCount() {
+      return idle.length;
+    },
+    waitingCount: 0,
+    async connect() {
+      const client = idle.pop() ?? new PooledClient();
+      if (!made.includes(client)) {
+        made.push(client);
+        events.emit('connect', client);
+        const release = client.release.bind(client);
+        client.release = (isBroken) => {
+          release(isBroken);
+          if (isBroken !== true) idle.push(client);
+          else events.emit('remove', client);
+        };
+      }
+      return client;
+    },
+    on: events.on.bind(events) as DriverPool['on'],
+    end: async () => {},
+  };
+  const server = new PoolServer({ name: 'primary', pool, prepare: true, isOwned: true });
+  const { signal } = new AbortController();
+  /** Waits until a silent call was checked, and its verdict is there. */
+  const untilProbed = async (): Promise<void> => {
+    await vi.waitFor(() => expect(ask).toHaveBeenCalled());
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { server, made, untilProbed, call: { signal, markSent: () => {}, deadlineAt: Date.now() + 400 } };
+}
+
+const OWN = { pid: 9, state: 'active', wait_event: null, is_own: true };
+
+test('a connection whose server has nothing to do for it is given up, and so are all that were made before', async () => {
+  const { server, made, call } = openPool(async () => [OWN, { pid: 7, state: 'idle', wait_event: 'ClientRead' }]);
+  await Promise.all([server.run([SELECT], call), server.run([SELECT], call)]);
+  expect(made).toHaveLength(2);
+  for (const client of made) client.answer = client.silent;
+  const outcomes = await server.run([SELECT], call);
+  expect(outcomes).toMatchObject([{ status: 'rejected', reason: { message: expect.stringContaining('it was lost') } }]);
+  expect(await server.run([SELECT], call)).toMatchObject([{ status: 'fulfilled' }]);
+  expect(made).toHaveLength(3);
+  expect(made.map(({ isDestroyed }) => isDestroyed)).toEqual([true, true, false]);
+});
+
+test('a slow statement is awaited', async () => {
+  const { server, made, untilProbed, call } = openPool(async () => [
+    OWN,
+    { pid: 7, state: 'active', wait_event: 'Lock' },
+  ]);
+  await server.run([SELECT], call);
+  let answer = (): void => {};
+  made[0]!.answer = () => new Promise((resolve) => (answer = () => resolve({ rows: [{ n: 2 }] })));
+  const running = server.run([SELECT], call);
+  await untilProbed();
+  answer();
+  expect(await running).toMatchObject([{ value: { rows: [{ n: 2 }] } }]);
+  expect(made[0]!.isDestroyed).toBe(false);
+});
+
+test('behind a pooler, a process that is not there says nothing', async () => {
+  const { server, made, untilProbed, call } = openPool(async () => [{ ...OWN, is_own: false }]);
+  await server.run([SELECT], call);
+  made[0]!.answer = made[0]!.silent;
+  const running = server.run([SELECT], call);
+  await untilProbed();
+  expect(made[0]!.isDestroyed).toBe(false);
+  made[0]!.connection.stream.destroy();
+  await running;
+});
+
+test('a server that does not answer on a new connection either loses its connections', async () => {
+  const { server, made, call } = openPool(() =>
+    Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
+  );
+  await server.run([SELECT], call);
+  made[0]!.answer = made[0]!.silent;
+  expect(await server.run([SELECT], call)).toMatchObject([
+    { status: 'rejected', reason: { cause: { code: 'ECONNREFUSED' } } },
+  ]);
+  expect(made[0]!.isDestroyed).toBe(true);
+});
+
+test('a server that accepts no more connections is there', async () => {
+  const { server, made, untilProbed, call } = openPool(() =>
+    Promise.reject(Object.assign(new Error('too many'), { code: '53300' })),
+  );
+  await server.run([SELECT], call);
+  made[0]!.answer = made[0]!.silent;
+  const running = server.run([SELECT], call);
+  await untilProbed();
+  expect(made[0]!.isDestroyed).toBe(false);
+  made[0]!.connection.stream.destroy();
+  await running;
+  await expect(server.probe()).rejects.toMatchObject({ code: 'OVERLOADED' });
+});
+
+test('connections to a wrong server are not used again', async () => {
+  const { server, made, call } = openPool();
+  await server.run([SELECT], call);
+  server.renew();
+  const states: number[] = [];
+  await server.run([SELECT], { ...call, markSent: () => void states.push(made.length) });
+  expect(made).toHaveLength(2);
+  expect(states).toEqual([2]); // A connection that is given up sends nothing.
+});
+
+test('a statement whose columns have changed is prepared by another name, and nothing fails', async () => {
+  const { server, made, call } = openPool();
+  const names: unknown[] = [];
+  const changed = Object.assign(new Error('cached plan must not change result type'), {
+    code: '0A000',
+    routine: 'RevalidateCachedQuery',
+  });
+  await server.run([SELECT], call);
+  made[0]!.answer = async ({ name }) => {
+    names.push(name);
+    if (name === names[0]) throw changed;
+    return { rows: [{ n: 3 }] };
+  };
+  expect(await server.run([SELECT], call)).toMatchObject([{ value: { rows: [{ n: 3 }] } }]);
+  expect(new Set(names).size).toBe(2);
+
+  // A write that came before it in the batch is not made twice.
+  const other = { text: 'select 2', values: [] };
+  made[0]!.answer = async ({ text }) => {
+    if (text === other.text) throw changed;
+    return { rows: [] };
+  };
+  expect(await server.run([SELECT, other], call)).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }]);
+});
+
+test.each([
+  [{ code: '28P01', message: 'password authentication failed for user "clerk"' }, 'UNAUTHENTICATED', false],
+  [{ code: '28000', message: 'role "clerk" is not permitted to log in' }, 'UNAUTHENTICATED', false],
+  [{ code: '53300', message: 'sorry, too many clients already' }, 'OVERLOADED', true],
+  [{ code: '3D000', message: 'database "shop" does not exist' }, 'FINAL_FAILED', false],
+  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', message: 'self-signed certificate' }, 'UNAVAILABLE', false],
+  [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 10.0.0.1:5432' }, 'UNAVAILABLE', true],
+])('a connection that is refused is reported with the reason: %j', async (fields, code, retryable) => {
+  const { pool, server, call } = open();
+  const cause = Object.assign(new Error(fields.message), fields);
+  pool.connect = () => Promise.reject(cause);
+  await expect(server.run([SELECT], call)).rejects.toMatchObject({
+    code,
+    retryable,
+    cause,
+    message: expect.stringContaining(`${fields.message}. Nothing was sent.`),
+  });
 });
