@@ -1,4 +1,5 @@
 /** A primary of PostgreSQL with streaming replicas, and what happens to them in the field. */
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
@@ -120,6 +121,31 @@ export class PostgresServers implements AsyncDisposable {
   async kill(name: string): Promise<void> {
     const server = this.#state.servers[name];
     if (server !== undefined) await killDaemon(server);
+  }
+
+  /** Freezes a server and its processes, as a host that hangs: it accepts connections and answers nothing. */
+  freeze(name: string): void {
+    this.#signalAll(name, 'SIGSTOP');
+  }
+
+  /** Lets a frozen server go on. */
+  thaw(name: string): void {
+    this.#signalAll(name, 'SIGCONT');
+  }
+
+  /** The processes of connections are in sessions of their own. */
+  #signalAll(name: string, signal: NodeJS.Signals): void {
+    const server = this.#state.servers[name];
+    if (server === undefined || !isRunning(server)) return;
+    process.kill(server.pid, signal); // First, so that it starts no others.
+    const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+    for (const [, pid, parent] of table.matchAll(/^\s*(\d+)\s+(\d+)/gm))
+      if (Number(parent) === server.pid) signalProcess(Number(pid), signal);
+  }
+
+  /** The folder with the data and the settings of a server. */
+  dataFolder(name: string): string {
+    return this.#dataFolder(name);
   }
 
   /** Starts a server on its data, and waits until it serves. */
@@ -277,6 +303,14 @@ export class PostgresServers implements AsyncDisposable {
   /** Returns what a server has logged. */
   readLog(name: string): string {
     return readFileSync(this.#logFile(name), 'utf8');
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // It has ended since.
   }
 }
 

@@ -13,9 +13,9 @@ import type { ReplicasOptions } from '../replicas/index.ts';
 import { checkCount, checkDuration } from '../shared/check-number.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
 import type { DriverPool, PostgresDriver } from './driver.ts';
-import { OpenedServer } from './opened-server.ts';
+import { OpenedServer } from './connections/opened-server.ts';
 import { standardPositions, type PostgresPositions } from './position.ts';
-import { PoolServer } from './pool-server.ts';
+import { PoolServer } from './connections/pool-server.ts';
 import {
   RunnerServer,
   type PostgresServer,

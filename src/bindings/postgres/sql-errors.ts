@@ -5,7 +5,7 @@ import {
   type ErrorCode,
 } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
-import { isConnectError } from './connect-error.ts';
+import { isConnectError } from './connections/connect-error.ts';
 import { findSqlState } from './sql-state.ts';
 
 /** By SQLSTATE, or its class: the first two characters. */

@@ -2,11 +2,13 @@
 import { cassandra } from './cassandra.ts';
 import { etcd } from './etcd.ts';
 import { httpRemote } from './http-remote.ts';
+import { postgres } from './postgres.ts';
 import { valkey } from './valkey.ts';
 import { zookeeper } from './zookeeper.ts';
 import type { Column } from '../support/faults.ts';
 
 export const COLUMNS: Readonly<Record<string, Column>> = {
+  postgres,
   valkey,
   cassandra,
   zookeeper,

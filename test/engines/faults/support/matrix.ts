@@ -33,7 +33,7 @@ const RETRY_INTERVAL_MS = 50;
  *
  * @param timeoutMs the timeout that `run` has
  */
-export async function expectRecovery<T>(timeoutMs: number, run: () => Promise<T>): Promise<T> {
+export async function expectRecovery<T>(timeoutMs: number, run: () => PromiseLike<T>): Promise<T> {
   const goneAtMs = performance.now();
   const errors: unknown[] = [];
   for (;;) {

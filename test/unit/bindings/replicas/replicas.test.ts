@@ -303,7 +303,7 @@ function countReads({ requests }: ReplicatedMemory, server: string): number {
   return requests.filter((request) => request === `${server} get`).length;
 }
 
-// @rule REPL-2
+// @rule REPL-17
 test('a replica that gives no answer is checked, and the next one answers', async () => {
   const { store, clock, client } = open();
   const probes: string[] = [];
@@ -338,7 +338,7 @@ test('a replica that gives no answer is checked, and the next one answers', asyn
   await client.close();
 });
 
-// @rule REPL-2
+// @rule REPL-17
 test('a slow read is awaited if the replica answers a probe', async () => {
   const { store, clock } = open();
   const binding = openReplicas(Object.assign(store, { probe: async () => {} }), {}, clock);
@@ -353,7 +353,7 @@ test('a slow read is awaited if the replica answers a probe', async () => {
   expect(countReads(store, 'far')).toBe(0);
 });
 
-// @rule REPL-2
+// @rule REPL-17
 test('without a probe, a replica that gives no answer for a quarter of the timeout counts as failed', async () => {
   const { store, clock, binding } = open();
   const client = createClient(binding, { clock, timeoutMs: 8_000 });
@@ -366,7 +366,7 @@ test('without a probe, a replica that gives no answer for a quarter of the timeo
   expect(countReads(store, 'near')).toBe(1);
 });
 
-// @rule REPL-2
+// @rule REPL-17
 test('a silent replica is noticed although each caller has its answer from the primary', async () => {
   const { store, clock, binding } = open(['near']);
   const client = createClient(binding, { clock, timeoutMs: 1_000 });

@@ -1,6 +1,6 @@
 /** A server whose pool the binding makes at the first operation. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import { loadDriver, type DriverPool, type PostgresDriver } from './driver.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { loadDriver, type DriverPool, type PostgresDriver } from '../driver.ts';
 import { CONNECT_TIMEOUT_MS, PoolServer } from './pool-server.ts';
 import type {
   CallOptions,
@@ -8,7 +8,7 @@ import type {
   Outcomes,
   PostgresServer,
   SqlStatement,
-} from './postgres-server.ts';
+} from '../postgres-server.ts';
 
 export interface OpenedServerOptions {
   readonly name: string;

@@ -1,11 +1,11 @@
 /** A server whose connections are those of a pool of `pg`. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import { ConnectionTrust } from '../shared/connections/connection-trust.ts';
-import { SharedProbe } from '../shared/connections/shared-probe.ts';
-import { limitTime } from '../shared/connections/time-limit.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { ConnectionTrust } from '../../shared/connections/connection-trust.ts';
+import { SharedProbe } from '../../shared/connections/shared-probe.ts';
+import { limitTime } from '../../shared/connections/time-limit.ts';
 import { parsePage } from './column-parsers.ts';
 import { createConnectError, createFullPoolError } from './connect-error.ts';
-import type { DriverClient, DriverPool } from './driver.ts';
+import type { DriverClient, DriverPool } from '../driver.ts';
 import { LentClient, StaleStatementError } from './lent-client.ts';
 import type {
   CallOptions,
@@ -13,7 +13,7 @@ import type {
   Outcomes,
   PostgresServer,
   SqlStatement,
-} from './postgres-server.ts';
+} from '../postgres-server.ts';
 import { askActivity, type ServerActivity } from './server-activity.ts';
 
 /** A server that does not accept connections must not hold reads for long. */

@@ -2,8 +2,8 @@
  * Asks a server on a new connection what it does for the other ones. This tells
  * a slow statement from a connection that was lost.
  */
-import { findSqlState } from './sql-state.ts';
-import type { DriverClient, DriverPool } from './driver.ts';
+import { findSqlState } from '../sql-state.ts';
+import type { DriverClient, DriverPool } from '../driver.ts';
 
 /** What a server answers on a new connection. */
 export interface ServerActivity {

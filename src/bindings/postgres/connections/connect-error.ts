@@ -1,6 +1,9 @@
 /** Errors of connections that could not be made, with the reason of the server. */
-import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import { findSqlState } from './sql-state.ts';
+import {
+  CorrectableError,
+  type ErrorCode,
+} from '../../../correctable/errors.ts';
+import { findSqlState } from '../sql-state.ts';
 
 /** By SQLSTATE, or its class. */
 const CODES: Readonly<Record<string, ErrorCode>> = {

@@ -3,17 +3,17 @@
  * to the pool only if it can be trusted: the connection works, no transaction is
  * open, and no answer is outstanding.
  */
-import { getSilenceMs } from '../shared/connections/silence.ts';
-import { watchAnswer } from '../shared/connections/answer-watch.ts';
+import { getSilenceMs } from '../../shared/connections/silence.ts';
+import { watchAnswer } from '../../shared/connections/answer-watch.ts';
 import { getApplicationParser, OWN_PARSERS } from './column-parsers.ts';
-import type { DriverClient } from './driver.ts';
+import type { DriverClient } from '../driver.ts';
 import type {
   ColumnType,
   Outcomes,
   SqlPage,
   SqlStatement,
-} from './postgres-server.ts';
-import { findSqlState } from './sql-state.ts';
+} from '../postgres-server.ts';
+import { findSqlState } from '../sql-state.ts';
 import { getStatementName, renameStatement } from './statement-names.ts';
 
 /**

@@ -1,9 +1,14 @@
 /** Connections that the binding borrows from a pool. */
 import { EventEmitter } from 'node:events';
 import { expect, test, vi } from 'vitest';
-import type { DriverClient, DriverPool, DriverQuery, DriverResult } from '../../../../src/bindings/postgres/driver.ts';
-import { postgres } from '../../../../src/bindings/postgres/index.ts';
-import { PoolServer } from '../../../../src/bindings/postgres/pool-server.ts';
+import type {
+  DriverClient,
+  DriverPool,
+  DriverQuery,
+  DriverResult,
+} from '../../../../../src/bindings/postgres/driver.ts';
+import { postgres } from '../../../../../src/bindings/postgres/index.ts';
+import { PoolServer } from '../../../../../src/bindings/postgres/connections/pool-server.ts';
 
 class FakeClient extends EventEmitter implements DriverClient {
   readonly processID: number = 7;
@@ -188,6 +193,7 @@ function openPool(probed: Probed = async () => []) {
 
 const OWN = { pid: 9, state: 'active', wait_event: null, is_own: true };
 
+// @rule REPL-18
 test('a connection whose server has nothing to do for it is given up, and so are all that were made before', async () => {
   const { server, made, call } = openPool(async () => [OWN, { pid: 7, state: 'idle', wait_event: 'ClientRead' }]);
   await Promise.all([server.run([SELECT], call), server.run([SELECT], call)]);
@@ -200,6 +206,7 @@ test('a connection whose server has nothing to do for it is given up, and so are
   expect(made.map(({ isDestroyed }) => isDestroyed)).toEqual([true, true, false]);
 });
 
+// @rule REPL-18
 test('a slow statement is awaited', async () => {
   const { server, made, untilProbed, call } = openPool(async () => [
     OWN,
@@ -215,6 +222,7 @@ test('a slow statement is awaited', async () => {
   expect(made[0]!.isDestroyed).toBe(false);
 });
 
+// @rule REPL-18
 test('behind a pooler, a process that is not there says nothing', async () => {
   const { server, made, untilProbed, call } = openPool(async () => [{ ...OWN, is_own: false }]);
   await server.run([SELECT], call);
@@ -226,6 +234,7 @@ test('behind a pooler, a process that is not there says nothing', async () => {
   await running;
 });
 
+// @rule REPL-18
 test('a server that does not answer on a new connection either loses its connections', async () => {
   const { server, made, call } = openPool(() =>
     Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
@@ -252,6 +261,7 @@ test('a server that accepts no more connections is there', async () => {
   await expect(server.probe()).rejects.toMatchObject({ code: 'OVERLOADED' });
 });
 
+// @rule REPL-18
 test('connections to a wrong server are not used again', async () => {
   const { server, made, call } = openPool();
   await server.run([SELECT], call);
@@ -262,6 +272,7 @@ test('connections to a wrong server are not used again', async () => {
   expect(states).toEqual([2]); // A connection that is given up sends nothing.
 });
 
+// @rule REPL-20
 test('a statement whose columns have changed is prepared by another name, and nothing fails', async () => {
   const { server, made, call } = openPool();
   const names: unknown[] = [];
