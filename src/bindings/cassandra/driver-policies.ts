@@ -104,7 +104,9 @@ export function createCoordinatorPolicy(
     }
 
     listNodes(): readonly DriverHost[] {
-      return this.#plan().filter((host) => host.isUp?.() !== false);
+      return this.#plan().filter(
+        (host) => host.getActiveConnection?.() !== null,
+      );
     }
 
     findHost(address: string): DriverHost | undefined {
@@ -117,8 +119,13 @@ export function createCoordinatorPolicy(
       done: PolicyCallback<Iterator<DriverHost>>,
     ): void {
       const execution = getExecution(options);
-      const finish = (plan: readonly DriverHost[]): void =>
-        done(null, follow(plan, execution));
+      // To prepare a statement, the driver does not go on to the next node if
+      // one has no connection.
+      const finish = (plan: readonly DriverHost[]): void => {
+        const connected = this.listNodes();
+        const nodes = connected.length > 0 ? connected : plan;
+        done(null, follow(nodes, execution));
+      };
       const plan = this.#plan();
       if (
         plan.length < contactPoints.length &&

@@ -74,7 +74,8 @@ export interface DriverClient {
 export interface DriverHost {
   /** `address:port`. */
   readonly address: string;
-  isUp?(): boolean;
+  /** Returns an open connection, or `null` if there is none. */
+  getActiveConnection?(): object | null;
   shutdown?(): Promise<void>;
 }
 

@@ -55,6 +55,8 @@ const MISSING = new RegExp(
   'i',
 );
 const UNPREPARED = 0x2500;
+/** The driver's text if a node lost its connection before a statement was sent. */
+const NO_CONNECTION = 'No connection available';
 
 /**
  * The request that failed. `access` is `read` for an update that was not sent
@@ -302,6 +304,7 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (isMissing(failure)) return 'FINAL_FAILED';
   if (isLimitReached(failure)) return 'OVERLOADED';
   if (isHiddenStatement(failure)) return 'UNAVAILABLE';
+  if (failure.message === NO_CONNECTION) return 'UNAVAILABLE';
   if (typeof failure.code === 'number')
     return (
       SERVER_ERROR_CODES[failure.code] ??

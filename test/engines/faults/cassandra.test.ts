@@ -123,6 +123,7 @@ describeFaults(cassandra, {
       const write = await getOutcome(one.invoke(put('frozen one', 'meanwhile')));
       expect(['UNKNOWN', 'UNAVAILABLE', 'TIMEOUT']).toContain(write);
       await expectWorking(all, 'frozen all');
+      await expectWorking(open(), 'frozen at the start');
     } finally {
       await resumes;
     }

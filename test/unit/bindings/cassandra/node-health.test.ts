@@ -118,3 +118,27 @@ test('coordinators: a silent node comes last, and is first again when it answers
   isSilent = false;
   expect(order()).toEqual([A, '10.0.0.2:9042']);
 });
+
+test('coordinators: a node without a connection → not asked, unless no node has one', async () => {
+  const connected = new Set(['10.0.0.2']);
+  const points = ['10.0.0.1', '10.0.0.2'].map((host) => ({ host, port: 9042 }));
+  const policy = createCoordinatorPolicy(cassandraDriver as never, points, {
+    lookUp: (host) => Promise.resolve({ address: host }),
+  });
+  const hosts = points.map(({ host, port }): DriverHost => ({
+    address: `${host}:${port}`,
+    getActiveConnection: () => (connected.has(host) ? {} : null),
+  }));
+  const driven = policy as unknown as {
+    init(client: object, hosts: object, done: () => void): void;
+    newQueryPlan(keyspace: string, options: null, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+  };
+  await new Promise<void>((done) => driven.init({}, { values: () => hosts }, done));
+  const plan = (): Promise<string[]> =>
+    new Promise((resolve) =>
+      driven.newQueryPlan('shop', null, (_, nodes) => resolve(Array.from(nodes, ({ address }) => address))),
+    );
+  expect([await plan(), policy.hasNode]).toEqual([['10.0.0.2:9042'], true]);
+  connected.clear();
+  expect([await plan(), policy.hasNode]).toEqual([['10.0.0.1:9042', '10.0.0.2:9042'], false]);
+});
