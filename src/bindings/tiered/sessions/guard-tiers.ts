@@ -105,7 +105,7 @@ function guardFinal(
       },
       stats,
       describe: () =>
-        `${operation.name}: the level "${level}" is behind what this session has seen. Nothing was changed. Check that its tier reads the newest data, then retry.`,
+        `${operation.name}: the level "${level}" is behind what this session has seen. Nothing was changed. Check that its tier reads the newest data, and that a row which is created again does not count its versions from 1. Then retry.`,
     });
   };
 }

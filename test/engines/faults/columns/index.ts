@@ -1,5 +1,6 @@
 /** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
 import { cassandra } from './cassandra.ts';
+import { d1 } from './d1.ts';
 import { etcd } from './etcd.ts';
 import { httpRemote } from './http-remote.ts';
 import { postgres } from './postgres.ts';
@@ -13,5 +14,6 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   cassandra,
   zookeeper,
   etcd,
+  d1,
   httpRemote,
 };
