@@ -46,9 +46,10 @@ export interface Refusal {
 /**
  * - `UNAUTHENTICATED`: the store refuses the password of this process.
  * - `FORBIDDEN`: the store refuses a command to the user of this process.
+ * - `INVALID_VALUE`: the partition is no partition: another program has written it.
  * - `OVERLOADED`: the store has no room for another connection.
  */
-export type RefusalCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'OVERLOADED';
+export type RefusalCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'INVALID_VALUE' | 'OVERLOADED';
 
 export function isRefusal(reply: object): reply is Refusal {
   return 'refused' in reply;

@@ -92,7 +92,7 @@ class RedisPartitionPort implements PartitionPort {
       const reply = await runScript(connection, script, [key, ...args]);
       return decodeReply(name, reply, this.#options.siteCount);
     } catch (error) {
-      return toRefusal(error, connection.sendsOnce === true);
+      return toRefusal(error, key, connection.sendsOnce === true);
     }
   }
 }
@@ -129,10 +129,17 @@ async function runScript(
  */
 const NOT_EXECUTED_TWICE = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
 
-function toRefusal(error: unknown, sendsOnce: boolean): Refusal {
+function toRefusal(error: unknown, key: string, sendsOnce: boolean): Refusal {
   // The server has used all its memory, and its policy is to evict nothing.
   if (startsWith(error, 'OOM')) return { refused: 'FULL' };
   const text = error instanceof Error ? error.message : '';
+  // The first command of each script reads the partition.
+  if (text.startsWith('WRONGTYPE'))
+    return {
+      refused: 'NOT_EXECUTED',
+      code: 'INVALID_VALUE',
+      detail: `the key ${key} of a partition has another type: another program has written it`,
+    };
   const isProven = NOT_EXECUTED_TWICE.test(text) || (sendsOnce && isNotExecuted(error));
   if (!isProven) return UNREACHABLE;
   const code = getErrorCode(error);

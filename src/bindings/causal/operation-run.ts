@@ -34,6 +34,9 @@ const PASSING: ReadonlySet<string> = new Set([
  */
 const PASSING_HERE: ReadonlySet<string> = new Set(['NOT_EXECUTED', 'UNREACHABLE']);
 
+/** Causes that only an operator can remove. */
+const LASTING: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_VALUE']);
+
 export abstract class OperationRun {
   protected readonly call: OperationCall;
   readonly #beganAtMs: number;
@@ -101,7 +104,8 @@ export abstract class OperationRun {
    * Returns whether the refusal is temporary. An operation does not wait for another site that does
    * not answer.
    */
-  protected isPassing({ refused, site }: OperationRefusal): boolean {
+  protected isPassing({ refused, site, code }: OperationRefusal): boolean {
+    if (code !== undefined && LASTING.has(code)) return false;
     const isOther = site !== undefined && site !== this.call.host.site;
     return PASSING.has(refused) && !(isOther && PASSING_HERE.has(refused));
   }
@@ -132,14 +136,19 @@ export abstract class OperationRun {
     const isOther = refusal.site !== undefined && refusal.site !== site;
     const isStarting = refusal.refused === 'STARTING' && !isOther;
     const { text, code } = isStarting ? problem : toProblem(refusal, isOther);
-    const advice =
-      code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' ? CORRECT_ACCESS : 'Retry it.';
+    const advice = ADVICE[code ?? ''] ?? 'Retry it.';
     const message = `The operation was not executed, since ${text}. ${advice}`;
     return new CorrectableError(code ?? 'UNAVAILABLE', message);
   }
 }
 
 const CORRECT_ACCESS = 'Correct the password or the rights of this process.';
+
+const ADVICE: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: CORRECT_ACCESS,
+  FORBIDDEN: CORRECT_ACCESS,
+  INVALID_VALUE: 'Remove that key: the partition is then restored from the other sites.',
+};
 
 const CAUSES: Readonly<Record<string, string>> = {
   TOO_OLD: 'its keys are written faster than they can be read',

@@ -1,5 +1,6 @@
 /** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
 import { cassandra } from './cassandra.ts';
+import { causalRedis } from './causal-redis.ts';
 import { d1 } from './d1.ts';
 import { etcd } from './etcd.ts';
 import { httpRemote } from './http-remote.ts';
@@ -11,6 +12,7 @@ import type { Column } from '../support/faults.ts';
 export const COLUMNS: Readonly<Record<string, Column>> = {
   postgres,
   valkey,
+  causalRedis,
   cassandra,
   zookeeper,
   etcd,

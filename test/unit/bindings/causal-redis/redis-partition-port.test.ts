@@ -126,6 +126,16 @@ test.each([
   expect(await call(connection, 'read', readRequest)).toMatchObject({ refused: 'NOT_EXECUTED', ...code });
 });
 
+test('a key of another type was not written by this store, and is named', async () => {
+  const message = 'WRONGTYPE Operation against a key holding the wrong kind of value';
+  const connection = createConnection(() => Promise.reject(new Error(message)));
+  expect(await call(connection, 'read', readRequest)).toMatchObject({
+    refused: 'NOT_EXECUTED',
+    code: 'INVALID_VALUE',
+    detail: expect.stringContaining('{shop:7}'),
+  });
+});
+
 test('without a connection, a call was not executed, and the cause is named', async () => {
   const cause = new Error('WRONGPASS invalid username-password pair or user is disabled.');
   const connection = Object.assign(
