@@ -1,6 +1,7 @@
 /** Checks the declaration that all replicas are in one data center. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { DriverClient } from './driver.ts';
+import type { ValueConverter } from './value-converter.ts';
 
 /**
  * `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has
@@ -8,15 +9,17 @@ import type { DriverClient } from './driver.ts';
  */
 export async function checkSingleDataCenter(
   client: DriverClient,
+  values: ValueConverter,
   keyspaces: readonly string[],
 ): Promise<void> {
   for (const keyspace of keyspaces) {
-    const { rows } = await client.execute(
+    const { rows, columns } = await client.execute(
       'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?',
       [keyspace],
       { prepare: true },
     );
-    const { replication } = (rows?.[0] ?? {}) as {
+    // The driver decodes maps to instances of `Map`.
+    const { replication } = values.toPlainRow(rows?.[0] ?? {}, columns) as {
       replication?: Readonly<Record<string, string>>;
     };
     if (replication !== undefined && countDataCenters(replication) === 1)

@@ -255,7 +255,7 @@ export class Cluster {
     const { client } = connected;
     try {
       if (this.#options.singleDataCenter)
-        await checkSingleDataCenter(client, this.#keyspaces);
+        await checkSingleDataCenter(client, connected.values, this.#keyspaces);
       if (this.#options.createTable && !this.#hasCreatedTable)
         await client.execute(getKeyValueTableCql(this.#options));
     } catch (error) {
