@@ -33,6 +33,7 @@ export interface Clock {
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Timers of Node have `ref` and `unref`. Those of a browser are numbers. */
+// oxlint-disable-next-line no-restricted-globals -- its type
 type TimeoutHandle = ReturnType<typeof setTimeout> & {
   ref?(): unknown;
   unref?(): unknown;
@@ -74,6 +75,7 @@ class SystemTimer implements Timer {
 
   #arm(fire: () => void, remainingMs: number): void {
     const laterMs = remainingMs - MAX_DELAY_MS;
+    // oxlint-disable-next-line no-restricted-globals -- split to what it takes
     this.#handle = setTimeout(
       laterMs > 0 ? () => this.#arm(fire, laterMs) : fire,
       Math.min(remainingMs, MAX_DELAY_MS),

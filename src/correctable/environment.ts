@@ -206,6 +206,7 @@ function reportUncaught(error: unknown): void {
   else if (process?.emitWarning)
     process.emitWarning(error instanceof Error ? error : String(error));
   else {
+    // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
     setTimeout(() => {
       throw error;
     }, 0);

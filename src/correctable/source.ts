@@ -386,6 +386,7 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.extras?.earlyViews)
     source.environment.report({ type: 'late-failure', error });
   else if (!source.isObserved)
+    // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
     setTimeout(() => source.isObserved || void Promise.reject(error), 0);
 }
 

@@ -2,7 +2,7 @@
  * Finds the sites of a deployment and the nearest one of them. It requests
  * lists and measures over HTTP before a client connects.
  */
-import { getElapsedMs } from '../correctable/clock.ts';
+import { getElapsedMs, systemClock } from '../correctable/clock.ts';
 import {
   CorrectableError,
   createInvalidArgumentError,
@@ -129,7 +129,7 @@ function createTimeoutSignal(withinMs: number): AbortSignal {
   if (typeof AbortSignal.timeout === 'function')
     return AbortSignal.timeout(withinMs);
   const controller = new AbortController();
-  setTimeout(
+  systemClock.setTimer(
     () => controller.abort(new Error(`no answer within ${withinMs} ms`)),
     withinMs,
   );

@@ -6,6 +6,7 @@ import {
   type IDBPDatabase,
   type IDBPTransaction,
 } from 'idb';
+import { systemClock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
 import type {
@@ -204,7 +205,7 @@ class IndexedDbStore {
     ));
     // Some platforms have no `AbortSignal.timeout`.
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS);
+    const timer = systemClock.setTimer(() => limit.abort(), REQUEST_TIMEOUT_MS);
     let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
     const begin = async (): Promise<T> => {
       const database = await connection;
@@ -228,7 +229,7 @@ class IndexedDbStore {
         void this.#drop(connection);
       throw cause;
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
     }
   }
 

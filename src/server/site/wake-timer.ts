@@ -1,7 +1,9 @@
+import { systemClock, type Timer } from '../../correctable/clock.ts';
+
 /** A timer for the earliest of the times that it is set to. */
 export class WakeTimer {
   readonly #onWake: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #atMs = Infinity;
 
   constructor(onWake: () => void) {
@@ -18,7 +20,7 @@ export class WakeTimer {
     if (atMs >= this.#atMs) return;
     this.clear();
     this.#atMs = atMs;
-    this.#timer = setTimeout(
+    this.#timer = systemClock.setTimer(
       () => {
         this.#atMs = Infinity;
         this.#onWake();
@@ -28,7 +30,7 @@ export class WakeTimer {
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#atMs = Infinity;
   }
 }

@@ -56,6 +56,7 @@ function createAfterTick(): (fn: () => void) => void {
     typeof globalThis
   >;
   if (setImmediate !== undefined) return (fn) => void setImmediate(fn);
+  // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
   if (MessageChannel === undefined) return (fn) => void setTimeout(fn, 0);
   // Post a message instead of `setTimeout(0)`: browsers delay nested timers by
   // 4 ms.
