@@ -283,6 +283,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['strict', 'oracle', 'serializability'],
     overrides: LAGGING,
+    shownBy: 285,
     makeMachine: BUGGY_PARTITIONS.uncheckedReads,
   },
 };

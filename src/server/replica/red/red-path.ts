@@ -69,6 +69,9 @@ export interface PartitionFactories {
   readonly createPipeline?: () => Pipeline;
   /** Creates the part that all partitions share, if there are several. */
   readonly createGlobals?: (...parts: GlobalParts) => GlobalRequests;
+  readonly createReads?: (
+    ...parts: ConstructorParameters<typeof PartitionReads>
+  ) => PartitionReads;
 }
 
 /** Another red log did not grant a hold of a global in time. */
@@ -100,6 +103,7 @@ export class RedPath {
         new RedOrder(core.options, core.state, partition),
       createPipeline = () => new Pipeline(core),
       createGlobals = (...parts) => new GlobalRequests(...parts),
+      createReads = (...parts) => new PartitionReads(...parts),
     }: PartitionFactories = {},
   ) {
     this.#core = core;
@@ -129,7 +133,13 @@ export class RedPath {
         : undefined;
     this.#partitionReads =
       this.#globals &&
-      new PartitionReads(core, this.#globals, this.#reads, this.admissions);
+      createReads(
+        core,
+        this.#globals,
+        this.orders,
+        this.#reads,
+        this.admissions,
+      );
     this.#executions = new Executions(
       core,
       {
@@ -296,7 +306,10 @@ export class RedPath {
   /** A strong read is a marker in the red order, and is executed there. */
   read(id: OperationId, submission: Submission): void {
     const { site } = this.#core.options;
-    const reads = this.#reads[this.homeOf(submission)];
+    const home = this.homeOf(submission);
+    if (this.#partitionReads?.tryBeginEarly(id, submission, home) === true)
+      return;
+    const reads = this.#reads[home];
     if (reads !== undefined)
       this.#proposals.propose(reads.begin(id, site, submission));
   }

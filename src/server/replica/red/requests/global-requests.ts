@@ -205,6 +205,11 @@ export class GlobalRequests implements SiteProgress {
     return execution;
   }
 
+  /** Whether a hold that stands at its place writes something of the reads. */
+  isReadHeld(partition: number, reads: ReadSet): boolean {
+    return this.#open[partition]?.findWriter(reads) !== undefined;
+  }
+
   /** Whether the global of a hold that stands has rows of the partition. */
   concerns(execution: ExecutionName, partition: number): boolean {
     const operation = this.#tables

@@ -17,12 +17,30 @@ import type { CorrectableError } from '../../../../correctable/errors.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { ReadRun } from '../../core/site-state.ts';
 import type { Submission } from '../../core/submissions.ts';
+import type { ReadSet } from '../../../generator/read-set.ts';
+import type { RedOrder } from '../order/red-order.ts';
 import type { GlobalRequests } from './global-requests.ts';
 import type { RedAdmission } from './red-admission.ts';
 import { conflictError, shouldRetry } from './retry-policy.ts';
 import type { StrongReads } from './strong-reads.ts';
 
-/** A read whose marker has passed. The other fields are of `shouldRetry`. */
+/**
+ * The first execution of a read that has no marker: its checks went to all logs
+ * at once.
+ */
+interface EarlyRun {
+  readonly reads: ReadSet;
+  /** One for each log concerned. */
+  readonly checks: readonly CheckRecord[];
+  /** Whether the check in the log of its home has passed the gate. */
+  isPlaced: boolean;
+  hasFailed: boolean;
+}
+
+/**
+ * A read whose marker has passed, or that has none. The other fields are of
+ * `shouldRetry`.
+ */
 interface PartitionRead {
   readonly id: OperationId;
   readonly submission: Submission;
@@ -30,6 +48,8 @@ interface PartitionRead {
   answer: ReplyOrError | undefined;
   /** By partition: the checks of the last execution that have not passed. */
   readonly checks: Map<number, CheckRecord>;
+  /** Its execution without a marker, until that has failed. */
+  early: EarlyRun | undefined;
   attempt: number;
   uncountedRejections: number;
   conflict: Conflict | undefined;
@@ -48,28 +68,71 @@ export class PartitionReads {
   readonly #homes: readonly StrongReads[];
   /** By the ordinal of the partition. */
   readonly #admissions: readonly RedAdmission[];
+  /** By the ordinal of the partition. */
+  readonly #orders: readonly RedOrder[];
   readonly #reads = new Map<OperationId, PartitionRead>();
+  /** The operations whose last execution read rows of several partitions. */
+  readonly #spread = new Set<string>();
 
   constructor(
     core: ReplicaCore,
     globals: GlobalRequests,
+    orders: readonly RedOrder[],
     homes: readonly StrongReads[],
     admissions: readonly RedAdmission[],
   ) {
     this.#core = core;
     this.#globals = globals;
+    this.#orders = orders;
     this.#homes = homes;
     this.#admissions = admissions;
   }
 
+  /**
+   * Begins a read without a marker if its operation had rows of several
+   * partitions last time, so that it takes one trip. Returns whether it does.
+   */
+  // @rule PART-G10a
+  tryBeginEarly(
+    id: OperationId,
+    submission: Submission,
+    home: number,
+  ): boolean {
+    if (!this.#spread.has(submission.plan.name)) return false;
+    if (!this.#core.coverage.isCovered(submission.sessionVector)) return false;
+    const run = this.#core.state.readInOrder(submission, home);
+    const partitions = [home, ...run.others];
+    const canCheck = partitions.every(
+      (partition) =>
+        this.#admissions[partition]?.obstacle === undefined &&
+        !this.#globals.isReadHeld(partition, run.reads),
+    );
+    if (run.others.length === 0 || !canCheck) return false;
+
+    const read = this.#add(id, submission, home);
+    this.#check(read, run, partitions);
+    read.early = {
+      reads: run.reads,
+      checks: [...read.checks.values()],
+      isPlaced: false,
+      hasFailed: false,
+    };
+    return true;
+  }
+
   /** Executes a read whose marker has passed in the log of its home. */
   begin(id: OperationId, submission: Submission, home: number): void {
+    this.#execute(this.#add(id, submission, home));
+  }
+
+  #add(id: OperationId, submission: Submission, home: number): PartitionRead {
     const read: PartitionRead = {
       id,
       submission,
       home,
       answer: undefined,
       checks: new Map(),
+      early: undefined,
       attempt: 0,
       uncountedRejections: 0,
       conflict: undefined,
@@ -81,7 +144,7 @@ export class PartitionReads {
     };
     this.#reads.set(id, read);
     this.#homes[home]?.executing.add(id);
-    this.#execute(read);
+    return read;
   }
 
   /** A check has passed in the log of a partition. */
@@ -95,8 +158,59 @@ export class PartitionReads {
     const { site, attempt } = awaited;
     if (site !== record.site || attempt !== record.attempt) return;
     read.checks.delete(partition);
-    if (conflict !== undefined) this.#retry(read, conflict);
+    if (read.early !== undefined)
+      this.#onEarlyChecked(read, read.early, partition, conflict);
+    else if (conflict !== undefined) this.#retry(read, conflict);
     else if (read.checks.size === 0) this.#end(read, read.answer);
+  }
+
+  /**
+   * If a check has failed, the read is executed again once it has a place in
+   * its home, which its check there gives it.
+   */
+  #onEarlyChecked(
+    read: PartitionRead,
+    early: EarlyRun,
+    partition: number,
+    conflict: Conflict | undefined,
+  ): void {
+    if (conflict !== undefined) early.hasFailed = true;
+    if (partition === read.home) {
+      early.isPlaced = true;
+      if (!early.hasFailed) this.#readAtPlace(read, early);
+    }
+    if (!early.isPlaced) return;
+    if (early.hasFailed) {
+      this.#withdrawChecks(read);
+      read.early = undefined;
+      // It was executed before it had a place, so that does not count.
+      read.uncountedRejections += 1;
+      this.#execute(read);
+    } else if (read.checks.size === 0) this.#end(read, read.answer);
+  }
+
+  /**
+   * Executes the read at its place in its home, so that it shows the blue
+   * operations that are causes of earlier records there. What it reads of the
+   * red order must be as it was on the snapshot of the checks.
+   */
+  #readAtPlace(read: PartitionRead, early: EarlyRun): void {
+    const { answer, reads } = this.#core.state.readInOrder(
+      read.submission,
+      read.home,
+    );
+    early.hasFailed =
+      !isReadBy(early.reads, reads) || this.hasChanged(early.checks);
+    read.answer = answer;
+  }
+
+  /** Whether a record that is here has changed something since the snapshot. */
+  protected hasChanged(checks: readonly CheckRecord[]): boolean {
+    return checks.some((check) => {
+      const certifier = this.#orders[getPartition(check)]?.certifier;
+      const decision = certifier?.decide(check);
+      return decision?.kind !== 'check' || decision.conflict !== undefined;
+    });
   }
 
   /** No caller waits for the read any more. Returns whether it was here. */
@@ -121,6 +235,9 @@ export class PartitionReads {
     if (this.#reads.get(read.id) !== read) return;
     const { submission, home } = read;
     const run = this.#core.state.readInOrder(submission, home);
+    const { name } = submission.plan;
+    if (run.others.length > 0) this.#spread.add(name);
+    else this.#spread.delete(name);
     const partitions = [home, ...run.others];
     const waiter = {
       isOver: () => this.#reads.get(read.id) !== read,
@@ -183,4 +300,19 @@ export class PartitionReads {
       this.#core.emit({ kind: 'withdraw', record });
     checks.clear();
   }
+}
+
+/** Whether the first one has all that the second one has. */
+function isReadBy(all: ReadSet, { names, ranges }: ReadSet): boolean {
+  for (const name of names) if (!all.names.has(name)) return false;
+  return ranges.every((range) =>
+    all.ranges.some(
+      ({ table, field, from, before, upTo }) =>
+        table === range.table &&
+        field === range.field &&
+        from === range.from &&
+        before === range.before &&
+        upTo === range.upTo,
+    ),
+  );
 }

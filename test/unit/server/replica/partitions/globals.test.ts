@@ -195,6 +195,50 @@ test('a strong read of two partitions is never between the halves of a transfer'
   expect(reads.map(({ value, code }) => code ?? value)).toEqual(reads.map(() => 200));
 });
 
+// @rule PART-G10a
+test('a strong read whose operation had rows of two partitions before checks all logs at once, without a marker', () => {
+  const world = createFunded();
+  const marked = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle();
+  expect(marked.value).toBe(200);
+  const before = [0, 1].map((log) => kindsOf(world, log).length);
+  const early = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle();
+  expect(early.value).toBe(200);
+  expect([0, 1].map((log) => kindsOf(world, log).slice(before[log]))).toEqual([['check'], ['check']]);
+});
+
+// @rule PART-G10a
+test('a strong read without a marker is executed again if a row was written meanwhile, and that counts as the first time', () => {
+  const world = createFunded({ maxAttempts: 1 });
+  world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle();
+  const read = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
+  world.settle(isToUs); // The check of us has not left.
+  world.submit(US_LEADER, withdraw('us/ann', 10));
+  world.settle(isToUs);
+  expect(read.value).toBeUndefined();
+  world.settle();
+  expect(read.value).toBe(190);
+});
+
+// @rule PART-G10a
+test('a strong read without a marker shows the blue causes of red operations before its place', () => {
+  const world = createFunded();
+  world.submit(MAIN_LEADER, deposit('eu/cat', 100));
+  const pair = call('pair', { first: 'eu/bob', second: 'us/ann', number: 1 });
+  world.submit(FOLLOWER, pair, STRONG);
+  world.settle();
+  const read = world.submit(FOLLOWER, pair, STRONG);
+  const isFromFollower = ({ from }: { from: number }): boolean => from === FOLLOWER;
+  world.settle(isFromFollower);
+  world.submit(MAIN_LEADER, deposit('eu/bob', 5));
+  world.submit(MAIN_LEADER, withdraw('eu/cat', 1));
+  world.settle(isFromFollower);
+  world.settle();
+  expect(read.value).toEqual([105, 100]);
+});
+
 test('a strong read shows a global that has ended', () => {
   const world = createFunded();
   world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
