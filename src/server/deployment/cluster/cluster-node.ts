@@ -43,7 +43,7 @@ import { rejectOtherLeaders } from '../../cluster/red-log/file-leaders.ts';
 import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { closedDirectoryError } from '../../cluster/node-file.ts';
-import { waitWhileSending } from '../../cluster/site-ending.ts';
+import { waitWhileSending } from './site-ending.ts';
 import {
   receiveEnvelopes,
   sendEnvelope,

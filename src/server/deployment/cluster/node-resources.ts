@@ -22,7 +22,7 @@ import { requestOfOperator } from '../../cluster/operator-request.ts';
 import { RecentAlarms, STATUS } from '../../cluster/node-status.ts';
 import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
 import { RedCopies } from '../../cluster/red-log/red-copies.ts';
-import { SiteEnding } from '../../cluster/site-ending.ts';
+import { SiteEnding } from './site-ending.ts';
 import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
 import { NODE_FILE } from '../../storage/directory/node-identity.ts';
 import { openDirectory } from '../../storage/directory/open-storage.ts';

@@ -4,7 +4,7 @@
  * overlap, and what an earlier one left open is closed first.
  */
 import type { DiskRoom } from '../../cluster/disk-room.ts';
-import { OneAtATime } from '../../cluster/one-at-a-time.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import type { DeploymentStorage } from '../../storage/directory/open-storage.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
 import type { RunningSite } from '../running-site.ts';

@@ -2,14 +2,14 @@
  * Ends a site: saves the operations that other sites lack, marks the directory,
  * and reports why the site does not start again.
  */
-import type { OnAlarm } from '../alarms/site-alarm.ts';
-import type { Origin } from '../records/origin.ts';
-import type { ClosedMeanwhile } from './catch-up.ts';
-import type { PeerRequests } from './cluster-links.ts';
-import type { DiskRoom } from './disk-room.ts';
-import type { NodeDirectory } from './node-directory.ts';
-import { STATUS } from './node-status.ts';
-import { saveUnsent } from './unsent-operations.ts';
+import type { OnAlarm } from '../../alarms/site-alarm.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { ClosedMeanwhile } from '../../cluster/catch-up.ts';
+import type { PeerRequests } from '../../cluster/cluster-links.ts';
+import type { DiskRoom } from '../../cluster/disk-room.ts';
+import type { NodeDirectory } from '../../cluster/node-directory.ts';
+import { STATUS } from '../../cluster/node-status.ts';
+import { saveUnsent } from '../../cluster/unsent-operations.ts';
 
 /**
  * How often to check whether the other sites have everything, and for how long
