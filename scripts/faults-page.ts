@@ -16,7 +16,7 @@ needs a restart of your process. Each row is a test on real servers: \`npm run t
 
 In every row, these rules hold:
 
-- No acknowledged write is lost, unless the row says that the server itself has lost it.
+- No acknowledged write is lost, unless the server itself has lost it, as the row states.
 - An error is \`retryable\` only if nothing was done. If a write may have been made, the error is \`UNKNOWN\`.
 - No view is older than its level allows. If a view cannot be proven to be current, you get an error instead.
 

@@ -10,7 +10,7 @@ import { build } from 'vite';
 import { root } from './exec.mjs';
 
 const AIM = 1;
-const MAX_RATIO = 1.42;
+const MAX_RATIO = 1.44;
 
 const [bare, own, other] = await Promise.all(['react', 'correctables', 'tanstack-query'].map(measure));
 const [ownKb, otherKb] = [own, other].map((bytes) => (bytes - bare) / 1000);

@@ -162,7 +162,7 @@ export class Ensemble implements AsyncDisposable {
   }
 
   #startServer(node: NodeLayout): void {
-    const { folder, layout, libraries, czk, settings = [] } = this.#state;
+    const { folder, layout, libraries, czk, settings } = this.#state;
     const many = czk === undefined ? MAIN.many : CZK_MAIN;
     const home = join(folder, node.site);
     const data = join(home, 'data');

@@ -18,9 +18,9 @@ interface ClassConstructor {
  * Returns the name of the built-in class that an object is a direct instance
  * of, whatever realm that class belongs to: `Object`, `Array`, `Date`, `Map`…
  * Returns `Uint8Array` for Node's `Buffer`, and `Object` for an object without a
- * prototype: parsers return one or the other for the same fields. Returns `undefined` for instances of other classes,
- * which may have private state. That includes classes that extend a built-in
- * one.
+ * prototype: parsers return one or the other for the same fields. Returns
+ * `undefined` for instances of other classes, which may have private state. That
+ * includes classes that extend a built-in one.
  */
 export function getBuiltInClass(value: object): string | undefined {
   const prototype = Object.getPrototypeOf(value) as {

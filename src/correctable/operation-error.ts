@@ -111,11 +111,7 @@ export function toFinalError(
   level: string | undefined,
 ): CorrectableError {
   if (!isCorrectableError(error)) {
-    const failed =
-      level !== undefined && getEffectState(source) === WRITE
-        ? `the write at ${level} failed and may have been made`
-        : `the ${level ?? 'final'} view failed`;
-    const message = `${formatLabel(source.label)}: ${failed}; see cause`;
+    const message = `${formatLabel(source.label)}: ${describeFailure(source, level)}; see cause`;
     return createOperationError(source, 'FINAL_FAILED', message, {
       level,
       cause: error,
@@ -131,4 +127,13 @@ export function toFinalError(
     ...getErrorDetails(error),
     cause: error,
   });
+}
+
+function describeFailure(
+  source: ErrorSource,
+  level: string | undefined,
+): string {
+  return level !== undefined && getEffectState(source) === WRITE
+    ? `the write at ${level} failed and may have been made`
+    : `the ${level ?? 'final'} view failed`;
 }

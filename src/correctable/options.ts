@@ -133,7 +133,6 @@ export const timeSource: OptionCheck = (value) =>
 
 /** Checks an array of names without duplicates. */
 export function distinctNames(example: string, max = Infinity): OptionCheck {
-  const count = max === Infinity ? 'one or more' : `1 to ${max}`;
   return matches(
     (value) =>
       Array.isArray(value) &&
@@ -141,7 +140,7 @@ export function distinctNames(example: string, max = Infinity): OptionCheck {
       value.length <= max &&
       value.every(isNonEmptyString) &&
       new Set(value).size === value.length,
-    `must be a list of ${count} different names, as ${example}`,
+    `must be a list of ${max === Infinity ? 'one or more' : `1 to ${max}`} different names, as ${example}`,
   );
 }
 
@@ -206,8 +205,7 @@ function checkNumber(
       (value as number) > above &&
       (value as number) <= (max ?? Infinity);
     if (isRight) return undefined;
-    const range = describeRange(min, above, max);
-    return `must be ${noun} ${range}, got ${formatValue(value)}`;
+    return `must be ${noun} ${describeRange(min, above, max)}, got ${formatValue(value)}`;
   };
 }
 

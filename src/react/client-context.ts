@@ -100,14 +100,13 @@ export function CorrectablesProvider(
           client.onReconnect(refresh),
         );
       else globalThis.addEventListener?.(name, refresh, unmounting);
-      if (name === 'focus') {
-        globalThis.addEventListener?.('pageshow', onShown, unmounting);
-        globalThis.document?.addEventListener?.(
-          'visibilitychange',
-          onShown,
-          unmounting,
-        );
-      }
+      if (name !== 'focus') continue;
+      globalThis.addEventListener?.('pageshow', onShown, unmounting);
+      globalThis.document?.addEventListener?.(
+        'visibilitychange',
+        onShown,
+        unmounting,
+      );
     }
     return () => unmounting.abort();
   }, [client, events]);

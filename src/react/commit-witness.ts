@@ -10,7 +10,7 @@
  * as a sign: slow components beside this one can make it arbitrarily long.
  */
 import * as React from 'react';
-import { systemClock } from '../correctable/clock.ts';
+import { systemClock, type Timer } from '../correctable/clock.ts';
 
 type Report = () => void;
 
@@ -57,7 +57,14 @@ export interface Witness {
 const UNWITNESSED_MS = 2_000;
 
 function callLater(callback: () => void): void {
-  systemClock.setTimer(callback, UNWITNESSED_MS).setRef?.(false);
+  startIdleTimer(callback, UNWITNESSED_MS);
+}
+
+/** Starts a timer that does not keep the process running. */
+export function startIdleTimer(onTime: () => void, delayMs: number): Timer {
+  const timer = systemClock.setTimer(onTime, delayMs);
+  timer.setRef?.(false);
+  return timer;
 }
 
 /** Calls `report` once all witnesses have reported. */

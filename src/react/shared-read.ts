@@ -3,7 +3,7 @@
  * view, its request in flight, and the changes of writes in flight that are
  * shown on top.
  */
-import { systemClock, type Timer } from '../correctable/clock.ts';
+import type { Timer } from '../correctable/clock.ts';
 import { isOlder } from '../correctable/binding.ts';
 import type {
   AnyClient,
@@ -16,7 +16,11 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
-import { reportCommit, type Witness } from './commit-witness.ts';
+import {
+  reportCommit,
+  startIdleTimer,
+  type Witness,
+} from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /** How long a read is kept while no component uses it, in milliseconds. */
@@ -483,8 +487,7 @@ export class SharedRead implements RequestStatus {
 
   #startTimer(delayMs: number, onTime: () => void): void {
     this.#timer?.cancel();
-    this.#timer = systemClock.setTimer(onTime, delayMs);
-    this.#timer.setRef?.(false);
+    this.#timer = startIdleTimer(onTime, delayMs);
   }
 
   /**

@@ -17,8 +17,8 @@ export interface CausalRedisAlarm {
    * - `version`: a server is too old.
    * - `unchecked`: this user has no right to read the settings of Redis, so they were not checked.
    * - `deployment`: the deployment record of a site is missing.
-   * - `access-refused`: Redis refuses the password or the rights of this process, or this process refuses
-   *   the certificate of Redis.
+   * - `access-refused`: Redis refuses the password or the rights of this process, or this process
+   *   refuses the certificate of Redis.
    */
   readonly code:
     | 'lost-writes'

@@ -122,10 +122,11 @@ async function runScript(
 }
 
 /**
- * Errors that prove that a script has written nothing, even if `ioredis` has sent it twice: a server
- * replies with them before the first write, and a repetition does not cause them. After a failover,
- * READONLY, LOADING or CLUSTERDOWN may be the reply to a repetition of a call that was executed. A
- * command that the user may not run within the script may come after a write.
+ * Errors that prove that a script has written nothing, even if `ioredis` has sent it twice. A
+ * server replies with them before the first write, and a repetition does not cause them.
+ *
+ * After a failover, READONLY, LOADING or CLUSTERDOWN may be the reply to a repetition of a call
+ * that was executed. A command that the user may not run within the script may come after a write.
  */
 const NOT_EXECUTED_TWICE = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
 

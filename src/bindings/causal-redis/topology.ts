@@ -80,7 +80,9 @@ async function askTopology(server: RedisServer): Promise<Topology> {
   throw reason;
 }
 
-/** Host and port of a node, then its id and more. A host may be missing: then it is that of the server. */
+/**
+ * Host and port of a node, then its id and more. If the host is missing, it is that of the server.
+ */
 type SlotNode = readonly [host: string | null, port: number, ...rest: unknown[]];
 type SlotRange = readonly [first: number, last: number, master: SlotNode, ...replicas: unknown[]];
 

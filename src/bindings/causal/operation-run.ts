@@ -142,7 +142,7 @@ export abstract class OperationRun {
   }
 }
 
-const CORRECT_ACCESS = 'Correct the password or the rights of this process.';
+const CORRECT_ACCESS = 'Correct the password or the rights that this process has.';
 
 const ADVICE: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: CORRECT_ACCESS,

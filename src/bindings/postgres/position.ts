@@ -86,8 +86,8 @@ export function askPosition(positions: PostgresPositions): string {
 }
 
 /**
- * Returns a SELECT that fails with `invalid_text_representation` at a primary
- * that the position in `$1` supersedes: a write in the same transaction is not
+ * Returns a SELECT that fails with SQLSTATE 22P02 at a primary that the
+ * position in `$1` supersedes: a write in the same transaction is not
  * made there.
  */
 export function refuseOldPrimary({ sql }: PostgresPositions): string {

@@ -62,9 +62,9 @@ export class GroupWriter {
     const { server } = this.#options;
     let group: readonly WaitingWrite[] = [];
     try {
-      // The writes that come until then belong to the group.
-      const client = server.ready ?? (await server.connect());
-      await undefined;
+      // The writes that come until then belong to the group. With a connection,
+      // these are the writes of this turn.
+      const client = await (server.ready ?? server.connect());
       group = this.#waiting.splice(0, MAX_GROUP).filter(isStillWanted);
       if (group.length > 0) await this.#send(client, group);
     } catch (error) {

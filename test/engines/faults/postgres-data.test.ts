@@ -108,7 +108,7 @@ test('a failover that lost a write marks its session, and the old primary serves
     () => before.invoke(put('lost', 1), { session: there }),
     () => before.invoke(put('lost', 1), { session: there, idempotencyKey: 'lost' }),
     () => before.invoke(dequeue('lost'), { session: there }),
-    () => transaction(before, async (tx) => void tx.put('lost', 1), { session: there }),
+    () => transaction(before, async (tx) => tx.put('lost', 1), { session: there }),
   ];
   for (const operation of operations)
     await expect(operation()).rejects.toMatchObject({

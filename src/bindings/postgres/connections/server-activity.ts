@@ -24,7 +24,8 @@ const SQL = `select pid, state, wait_event, pid = pg_backend_pid() as is_own
 from pg_stat_activity where usename = session_user`;
 
 interface ProcessRow {
-  readonly pid: number;
+  /** A number, unless a type parser of the application returns something else. */
+  readonly pid: unknown;
   readonly state: string | null;
   readonly wait_event: string | null;
   readonly is_own: boolean;
@@ -42,7 +43,7 @@ export async function askActivity(
   // Another driver may have no clients apart from its pool.
   if (Client === undefined) return { isIdle: () => undefined };
   const client = new Client(options);
-  const destroy = (): void => void client.connection?.stream?.destroy?.();
+  const destroy = (): void => client.connection?.stream?.destroy?.();
   client.on('error', () => {});
   ended.addEventListener('abort', destroy, { once: true });
   if (ended.aborted) destroy();

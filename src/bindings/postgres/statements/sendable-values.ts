@@ -17,17 +17,12 @@ export function checkSendable(value: unknown, field: string): void {
 }
 
 function findProblem(value: unknown, depth: number): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return value.includes('\0') ? NO_ZERO : undefined;
-    case 'function':
-    case 'symbol':
-      return `a ${typeof value} cannot be sent`;
-    case 'object':
-      return value === null ? undefined : findInObject(value, depth);
-    default:
-      return undefined;
-  }
+  if (typeof value === 'string')
+    return value.includes('\0') ? NO_ZERO : undefined;
+  if (typeof value === 'function' || typeof value === 'symbol')
+    return `a ${typeof value} cannot be sent`;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return findInObject(value, depth);
 }
 
 function findInObject(value: object, depth: number): string | undefined {

@@ -79,7 +79,7 @@ export function probeEnsemble(options: EnsembleProbeOptions): () => void {
   };
   return () => {
     isReported = true;
-    connection.destroy('the probe was given up');
+    connection.destroy('the probe was canceled');
   };
 }
 

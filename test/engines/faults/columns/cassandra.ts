@@ -17,11 +17,11 @@ export const cassandra = {
     cut: {
       meanwhile:
         'After about 3 s, reads, `put` and other writes with `isIdempotent` go on over another connection. Other writes are `UNKNOWN`',
-      recovery: 'The connection is given up after about 3 s, and another is opened',
+      recovery: 'The connection is closed after about 3 s, and another is opened',
     },
     halfOpen: {
       meanwhile: 'As for connections that are cut. The writes have arrived: a write that is sent twice is made once',
-      recovery: 'The connection is given up after about 3 s, and another is opened',
+      recovery: 'The connection is closed after about 3 s, and another is opened',
     },
     demoted: { absentBecause: 'every node takes reads and writes' },
     promoted: { absentBecause: 'every node takes reads and writes' },

@@ -17,11 +17,11 @@ export const zookeeper = {
     cut: {
       meanwhile:
         'Operations in flight fail after two thirds of `sessionTimeoutMs`: reads with `UNAVAILABLE`, writes with `UNKNOWN`',
-      recovery: 'The connection is given up, and the session goes on with another one',
+      recovery: 'The connection is closed, and the session goes on with another one',
     },
     halfOpen: {
       meanwhile: 'As for connections that are cut. The writes have arrived, and are `UNKNOWN`',
-      recovery: 'The connection is given up, and the session goes on with another one',
+      recovery: 'The connection is closed, and the session goes on with another one',
     },
     demoted: { absentBecause: 'clients may use any server, and the ensemble elects its leader' },
     promoted: {
