@@ -112,9 +112,12 @@ function naivelyEqual(a: unknown, b: unknown): boolean {
   if (a instanceof Map && b instanceof Map) return naivelyMatched([...a], [...b]);
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return Object.is(a, b);
   const [left, right] = [Object.entries(a), Object.entries(b)];
-  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b) || left.length !== right.length) return false;
-  return left.every(([key, item]) => key in b && naivelyEqual(item, (b as Record<string, unknown>)[key]));
+  if (prototypeOf(a) !== prototypeOf(b) || left.length !== right.length) return false;
+  return left.every(([key, item]) => Object.hasOwn(b, key) && naivelyEqual(item, (b as Record<string, unknown>)[key]));
 }
+
+/** An object without a prototype counts as a plain one. */
+const prototypeOf = (input: object): unknown => Object.getPrototypeOf(input) ?? Object.prototype;
 
 function naivelyMatched(items: readonly unknown[], others: readonly unknown[]): boolean {
   if (items.length !== others.length) return false;
@@ -143,7 +146,7 @@ const sharing = (parts: readonly object[]): fc.Arbitrary<unknown> => {
 
 /** A copy with sets in the opposite order, in which now and then a part is kept, and one in `which` is another. */
 function successorOf(input: unknown, draw: () => number): unknown {
-  if (typeof input !== 'object' || input === null) return draw() === 0 ? 1 : input;
+  if (typeof input !== 'object' || input === null) return draw() < 4 ? 2 : input;
   if (draw() < 4) return input;
   const next = (part: unknown): unknown => successorOf(part, draw);
   if (input instanceof Set) return new Set([...input].map(next).toReversed());
