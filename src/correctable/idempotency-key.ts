@@ -5,7 +5,7 @@
  * such a key, because its keys are printable. It is not U+0000, which a store
  * may refuse in a text, as PostgreSQL does.
  */
-const OWNED = '\u0001';
+export const OWNED = '\u0001';
 
 /**
  * Returns the key for the store. Its owner is a part of it, so that no user gets

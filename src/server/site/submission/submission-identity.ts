@@ -2,6 +2,7 @@
  * The identities under which a site takes updates: the one that a client
  * counts, a name of its own, or an idempotency key.
  */
+import { OWNED } from '../../../correctable/idempotency-key.ts';
 import { createHash } from 'node:crypto';
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -145,13 +146,23 @@ function createKeyedIdentity(
   // The home is one of the first sites, whose number never changes. Otherwise a
   // site that joins would move keys, and their operations would be executed
   // once more.
-  const home = sites[hashText(key) % founderCount]!;
+  const stored = toStoredKey(key);
+  const home = sites[hashText(stored) % founderCount]!;
   return {
-    id: formatKeyedOperationId(key, variant),
+    id: formatKeyedOperationId(stored, variant),
     home,
     hop: 1,
     acknowledged: 0,
   };
+}
+
+/**
+ * Returns the key as logs and checkpoints have it. There a key that came over
+ * the network begins with U+0000. It must stay so: otherwise a retry after an
+ * upgrade would be executed once more.
+ */
+function toStoredKey(key: string): string {
+  return key.startsWith(OWNED) ? `\0${key.slice(OWNED.length)}` : key;
 }
 
 function hashText(text: string): number {
