@@ -15,6 +15,11 @@ import type { LevelContext } from '../../shared/level-call.ts';
  * hangs, the next read begins beside it.
  */
 const MAX_WAIT_MS = 1_000;
+/**
+ * The part of the time until its deadline that a read waits. Its own read of
+ * the origin needs the rest.
+ */
+const MAX_WAIT_SHARE = 1 / 4;
 
 type Read = (context: LevelContext) => Promise<unknown>;
 
@@ -37,9 +42,12 @@ export class SharedReads {
     const own =
       latest === undefined
         ? this.#open(id, new SharedRead())
-        : (latest.next ??= this.#queue(id, latest));
+        : (latest.next ??= new SharedRead());
     own.join(context);
-    if (latest !== undefined) await own.turn;
+    if (latest !== undefined) {
+      this.#limitWait(id, latest, context);
+      await own.turn;
+    }
     // The first caller that continues begins the read, in its async context.
     own.result ??= this.#begin(id, own, read);
     return own.result;
@@ -50,13 +58,21 @@ export class SharedReads {
     return read;
   }
 
-  /** Creates the read that begins when `latest` has ended, or takes too long. */
-  #queue(id: string, latest: SharedRead): SharedRead {
-    latest.timer = this.#clock.setTimer(
-      () => this.#goOn(id, latest),
-      MAX_WAIT_MS,
-    );
-    return new SharedRead();
+  /** The caller with the least time decides how long all wait for `latest`. */
+  #limitWait(id: string, latest: SharedRead, caller: LevelContext): void {
+    const waitMs = this.#getWaitMs(caller);
+    const endsAt = this.#clock.now() + waitMs;
+    if (endsAt >= latest.waitEndsAt) return;
+    latest.waitEndsAt = endsAt;
+    latest.timer?.cancel();
+    latest.timer = this.#clock.setTimer(() => this.#goOn(id, latest), waitMs);
+  }
+
+  #getWaitMs({ deadlineAt }: LevelContext): number {
+    if (deadlineAt === undefined) return MAX_WAIT_MS;
+    const wallNowMs = this.#clock.wallNow?.() ?? this.#clock.now();
+    const leftMs = Math.max(0, deadlineAt - wallNowMs);
+    return Math.min(MAX_WAIT_MS, leftMs * MAX_WAIT_SHARE);
   }
 
   async #begin(id: string, own: SharedRead, read: Read): Promise<unknown> {
@@ -85,6 +101,8 @@ class SharedRead {
   next: SharedRead | undefined;
   /** Begins `next` if this read takes too long. */
   timer: Timer | undefined;
+  /** When `timer` fires. */
+  waitEndsAt = Infinity;
   readonly #callers: LevelContext[] = [];
 
   constructor() {

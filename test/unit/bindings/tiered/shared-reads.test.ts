@@ -25,7 +25,13 @@ describe('equal reads at once', () => {
     const clock = virtualClock(1_000_000);
     const options = { ...cache.functions, ttlMs: 60_000, onError: () => {}, origin };
     const tiers = openCacheAside(options, clock);
-    return { reads, cache, clock, tiers, client: createClient(tiered(LEVELS, tiers, { onError: () => {} })) };
+    return {
+      reads,
+      cache,
+      clock,
+      tiers,
+      client: createClient(tiered(LEVELS, tiers, { onError: () => {} }), { clock }),
+    };
   }
 
   // @rule TIER-12
@@ -176,5 +182,42 @@ describe('equal reads at once', () => {
     await settle();
     reads[2]!.answer('third');
     expect(await third).toBe('third');
+  });
+
+  // @rule TIER-12
+  test('a read waits for the one in flight for at most a quarter of what it has left', async () => {
+    const { reads, client, clock } = openHeld();
+    const views = Array.from({ length: 4 }, () => client.invoke(get('k'), { timeoutMs: 400 }));
+    await settle();
+    await clock.advance(99);
+    expect(reads).toHaveLength(1);
+    await clock.advance(1);
+    await settle();
+    expect(reads).toHaveLength(2);
+    await clock.advance(200); // The origin takes 300 ms.
+    reads[0]!.answer('first');
+    await clock.advance(90);
+    reads[1]!.answer('second');
+    expect(await Promise.all(views)).toEqual(['first', 'second', 'second', 'second']);
+  });
+
+  // @rule TIER-12
+  test('the reader that has the least time left begins the next read for all', async () => {
+    const { reads, client, clock } = openHeld();
+    void client.invoke(get('k'));
+    await settle();
+    const patient = client.invoke(get('k'));
+    await settle();
+    await clock.advance(100);
+    const hasty = client.invoke(get('k'), { timeoutMs: 400 });
+    await settle();
+    const later = client.invoke(get('k'), { timeoutMs: 4_000 });
+    await settle();
+    await clock.advance(100);
+    await settle();
+    expect(reads).toHaveLength(2);
+    reads[1]!.answer('shared');
+    expect(await Promise.all([patient, hasty, later])).toEqual(['shared', 'shared', 'shared']);
+    reads[0]!.answer('first');
   });
 });
