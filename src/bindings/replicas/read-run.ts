@@ -98,7 +98,7 @@ export class ReadRun {
         stats.behindSession += 1;
         return false;
       }
-      session.recordReplica(answer.seenUpTo ?? position);
+      session.recordReplica(this.#before!, answer.seenUpTo ?? position);
     }
     this.#preliminary = answer;
     stats.replicaViews += 1;

@@ -40,6 +40,8 @@ export class SessionPositions<Position> {
   #unknownCount = 0;
   /** How much of that a read at the primary has covered. */
   #coveredCount = 0;
+  /** Counts how often the position was forgotten. */
+  #epoch = 0;
   #isUnordered = false;
 
   /**
@@ -89,6 +91,7 @@ export class SessionPositions<Position> {
   /** Begins a read. It is judged by what the session has seen by now. */
   beginRead(): SessionRead<Position> {
     return {
+      epoch: this.#epoch,
       need: this.#need,
       unknownCount: this.#unknownCount,
       needsPrimary: this.#needsPrimary,
@@ -114,9 +117,10 @@ export class SessionPositions<Position> {
     return !this.#reached(have, need) && this.#reached(need, have);
   }
 
-  /** Notes what a replica has shown. */
-  recordReplica(seenUpTo: Position): void {
-    if (this.#need === undefined || this.#reached(seenUpTo, this.#need))
+  /** Notes what a replica has shown to a read. */
+  recordReplica(before: SessionRead<Position>, seenUpTo: Position): void {
+    if (this.#isForgotten(before)) this.#unknownCount += 1;
+    else if (this.#need === undefined || this.#reached(seenUpTo, this.#need))
       this.#need = seenUpTo;
   }
 
@@ -131,9 +135,11 @@ export class SessionPositions<Position> {
 
   /**
    * Forgets the position, because what comes next cannot be compared with it.
-   * Only the primary certainly has that.
+   * Only the primary certainly has that. Nor can it be compared with what is in
+   * flight: that may be from before or after.
    */
   forget(): void {
+    this.#epoch += 1;
     this.#need = undefined;
     this.#unknownCount += 1;
   }
@@ -184,13 +190,18 @@ export class SessionPositions<Position> {
       this.#need !== undefined &&
       this.#need !== need &&
       !this.#isOrdered(this.#need, position);
-    if (isDoubtful) this.#unknownCount += 1;
+    if (isDoubtful || this.#isForgotten(before)) this.#unknownCount += 1;
     else if (
       isShorter ||
       this.#need === undefined ||
       !this.#reached(this.#need, position)
     )
       this.#need = position;
+  }
+
+  /** Whether the position was forgotten since the operation began. */
+  #isForgotten(before: SessionRead<Position> | undefined): boolean {
+    return before !== undefined && before.epoch !== this.#epoch;
   }
 
   #isOrdered(a: Position, b: Position): boolean {
@@ -200,6 +211,8 @@ export class SessionPositions<Position> {
 
 /** What a session had seen when a read began. */
 export interface SessionRead<Position> {
+  /** How often the session had forgotten its position. */
+  readonly epoch: number;
   readonly need: Position | undefined;
   readonly unknownCount: number;
   /**

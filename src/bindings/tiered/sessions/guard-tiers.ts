@@ -59,10 +59,11 @@ export function guardTiers(
 function guardWrite(level: string, options: GuardOptions): Tier {
   const { tiers, session, isOrdered } = options;
   return async (operation, context) => {
+    const record = session.beginWrite(operation);
     const result = await tiers[level]!(operation, context);
     const version = getVersion(result);
     // The write was made, so a version that cannot be used is no failure.
-    session.recordWrite(operation, isOrdered(version) ? version : undefined);
+    record(isOrdered(version) ? version : undefined);
     return result;
   };
 }

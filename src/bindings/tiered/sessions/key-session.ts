@@ -19,7 +19,12 @@ import {
   encodeState,
   type EncodedState,
 } from './session-state.ts';
-import type { GuardedRead, Reached, TierSession } from './tier-session.ts';
+import type {
+  GuardedRead,
+  Reached,
+  RecordWrite,
+  TierSession,
+} from './tier-session.ts';
 
 /** What a token carries. */
 export interface KeySessionState {
@@ -95,16 +100,25 @@ export class KeySession implements TierSession {
     });
   }
 
-  recordWrite(operation: Operation, version: unknown): void {
+  beginWrite(operation: Operation): RecordWrite {
     const keys = getPortableTouches(operation);
-    if (keys === undefined) return this.#forgetAll();
+    if (keys === undefined) return () => this.#forgetAll();
+    const [key] = keys;
+    // One version of several keys belongs to none of them.
+    if (key === undefined || keys.length > 1)
+      return () => this.#forget(operation, keys);
+    const before = this.#find(key).beginRead();
+    return (version) => {
+      if (version === undefined) this.#forget(operation, keys);
+      else this.#find(key).recordWrite(version, before);
+    };
+  }
+
+  #forget({ name }: Operation, keys: readonly string[]): void {
     for (const key of keys) {
-      // One version of several keys belongs to none of them.
-      if (version === undefined && operation.name === 'remove')
-        this.#find(key).loseOrder();
-      else if (version === undefined || keys.length > 1)
-        this.#find(key).forget();
-      else this.#find(key).recordWrite(version);
+      const positions = this.#find(key);
+      if (name === 'remove') positions.loseOrder();
+      else positions.forget();
     }
   }
 
@@ -135,8 +149,7 @@ export class KeySession implements TierSession {
   /** A write of unknown keys: the strongest level answers next for all. */
   #forgetAll(): void {
     this.#isPartial = true;
-    for (const positions of this.#keys.values())
-      positions.recordWrite(undefined);
+    for (const positions of this.#keys.values()) positions.forget();
   }
 }
 

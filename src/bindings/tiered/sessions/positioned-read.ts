@@ -30,7 +30,7 @@ export class PositionedRead implements GuardedRead {
 
   recordEarly(version: unknown): void {
     const { positions, reached } = this.#options;
-    positions.recordReplica(version);
+    positions.recordReplica(this.#before, version);
     if (this.#shown === undefined || reached(version, this.#shown))
       this.#shown = version;
   }

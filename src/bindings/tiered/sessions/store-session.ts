@@ -1,5 +1,4 @@
 /** A session whose versions are positions in one log of the whole store. */
-import type { Operation } from '../../../correctable/operation.ts';
 import { SessionPositions } from '../../shared/session-positions.ts';
 import { PositionedRead } from './positioned-read.ts';
 import {
@@ -7,7 +6,12 @@ import {
   encodeState,
   type EncodedState,
 } from './session-state.ts';
-import type { GuardedRead, Reached, TierSession } from './tier-session.ts';
+import type {
+  GuardedRead,
+  Reached,
+  RecordWrite,
+  TierSession,
+} from './tier-session.ts';
 
 export class StoreSession implements TierSession {
   readonly #reached: Reached;
@@ -35,7 +39,8 @@ export class StoreSession implements TierSession {
     });
   }
 
-  recordWrite(_operation: Operation, version: unknown): void {
-    this.#positions.recordWrite(version);
+  beginWrite(): RecordWrite {
+    const before = this.#positions.beginRead();
+    return (version) => this.#positions.recordWrite(version, before);
   }
 }

@@ -19,11 +19,14 @@ export interface GuardedRead {
   recordFinal(version: unknown): void;
 }
 
+/** Notes a write of the session. `undefined`: its version is unknown. */
+export type RecordWrite = (version: unknown) => void;
+
 /** What one session has seen. */
 export interface TierSession {
   /** What its token carries. */
   readonly state: unknown;
   beginRead(operation: Operation): GuardedRead;
-  /** Notes a write of the session. `undefined`: its version is unknown. */
-  recordWrite(operation: Operation, version: unknown): void;
+  /** Begins a write. What it returns is called once it was made. */
+  beginWrite(operation: Operation): RecordWrite;
 }

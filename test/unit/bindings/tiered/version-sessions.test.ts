@@ -202,6 +202,23 @@ describe('a row that is deleted and created again, with versions from 1', () => 
   });
 
   // @rule TIER-3
+  test('a read in flight while it is removed → the new row is read', async () => {
+    const { rows, sessions } = open();
+    const first = deferred<unknown>();
+    const answers: unknown[] = [first.promise];
+    const origin: Tier = (operation) =>
+      operation.access === 'read' && answers.length > 0 ? answers.shift() : rows.tiers.origin(operation);
+    const client = createClient(tiered(LEVELS, { cache: rows.tiers.cache, origin }, { sessions }));
+    const own = client.session();
+    const late = client.invokeStrong(get('k'), { session: own });
+    await client.invoke(remove('k'), { session: own });
+    first.resolve(withDetails('first life', { version: 5 }));
+    expect(await late).toBe('first life');
+    await client.invoke(put('k', 'second life'));
+    expect(await client.invokeStrong(get('k'), { session: own })).toBe('second life');
+  });
+
+  // @rule TIER-3
   test('a token that has no room for the key → the earlier row is not shown', async () => {
     const { rows, client, session } = open();
     await client.invoke(remove('k'), { session });
