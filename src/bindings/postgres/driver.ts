@@ -52,6 +52,8 @@ export interface DriverClient {
   getTransactionStatus?(): string | null | undefined;
   /** Of a client that is of no pool. */
   connect?(): Promise<unknown>;
+  /** Of a client that is of no pool. */
+  end?(): Promise<unknown>;
   query(query: DriverQuery): Promise<DriverResult>;
   getTypeParser(oid: number, format?: never): (text: never) => unknown;
   release(isBroken?: boolean | Error): void;
@@ -76,6 +78,10 @@ export interface DriverPool {
   connect(): Promise<DriverClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(
+    event: 'connect' | 'remove',
+    listener: (client: DriverClient) => void,
+  ): unknown;
+  removeListener?(
     event: 'connect' | 'remove',
     listener: (client: DriverClient) => void,
   ): unknown;

@@ -68,8 +68,15 @@ export class LentClient {
         ),
       );
       if (this.#lost !== undefined) return outcomes.map(this.#explainLoss);
-      const isStale = renameStale(statements, names, outcomes);
-      if (isStale && isRepeatable) throw new StaleStatementError();
+      const staleAt = findStale(names, outcomes);
+      if (staleAt === undefined) return outcomes;
+      this.#leaveStale(
+        statements[staleAt]!.text,
+        names[staleAt]!,
+        outcomes[staleAt]!,
+      );
+      if (isRepeatable && isUndone(statements, staleAt))
+        throw new StaleStatementError();
       return outcomes;
     } finally {
       stopWatch();
@@ -99,6 +106,16 @@ export class LentClient {
     client.connection?.stream?.destroy?.();
   }
 
+  /**
+   * A statement whose columns have changed gets another name. If statements were
+   * removed, all others of the connection may be missing as well, so it is closed.
+   */
+  #leaveStale(text: string, name: string, outcome: Outcomes[number]): void {
+    const { reason } = outcome as PromiseRejectedResult;
+    if (hasChangedColumns(reason)) renameStatement(text, name);
+    else this.#isBroken = true;
+  }
+
   readonly #explainLoss = (outcome: Outcomes[number]): Outcomes[number] => {
     const isOfServer =
       outcome.status === 'fulfilled' ||
@@ -106,8 +123,14 @@ export class LentClient {
     return isOfServer ? outcome : { status: 'rejected', reason: this.#lost };
   };
 
+  /**
+   * The limits of a transaction are not prepared: if only a `begin` were missing,
+   * the statements after it would be transactions of their own.
+   */
   #nameStatement(text: string): string | undefined {
-    return this.#options.prepare ? getStatementName(text) : undefined;
+    return this.#options.prepare && !TRANSACTION_LIMIT.test(text)
+      ? getStatementName(text)
+      : undefined;
   }
 
   async #query(
@@ -151,30 +174,37 @@ function countProgress({ connection }: DriverClient): number {
 const CHANGED_COLUMNS = 'RevalidateCachedQuery';
 const NO_SUCH_STATEMENT = '26000';
 
-/**
- * Gives a statement that is no longer valid another name. Returns whether
- * nothing of its batch was executed: it is the first one, or it has ended the
- * transaction that the batch has begun.
- */
-function renameStale(
-  statements: readonly SqlStatement[],
+const TRANSACTION_LIMIT = /^(begin|commit|rollback)\b/;
+
+/** Returns the first failure, if it is that of a statement that is not valid. */
+function findStale(
   names: readonly (string | undefined)[],
   outcomes: Outcomes,
-): boolean {
+): number | undefined {
   const at = outcomes.findIndex(({ status }) => status === 'rejected');
   const outcome = outcomes[at];
-  const name = names[at];
-  const { text } = statements[at] ?? {};
-  if (outcome?.status !== 'rejected' || text === undefined) return false;
-  if (name === undefined || !isStale(outcome.reason)) return false;
-  renameStatement(text, name);
-  return at === 0 || /^begin\b/.test(statements[0]!.text);
+  if (outcome?.status !== 'rejected' || names[at] === undefined)
+    return undefined;
+  const { reason } = outcome;
+  const isStale =
+    hasChangedColumns(reason) || findSqlState(reason) === NO_SUCH_STATEMENT;
+  return isStale ? at : undefined;
 }
 
-function isStale(error: unknown): boolean {
-  const { routine } = Object(error) as { readonly routine?: unknown };
+/**
+ * Returns whether nothing of a batch was executed: its first statement has
+ * failed, or one of the transaction that it has begun, before that was committed.
+ */
+function isUndone(statements: readonly SqlStatement[], at: number): boolean {
+  if (at === 0) return true;
+  const end = statements.findIndex(({ text }) => text === 'commit');
+  return /^begin\b/.test(statements[0]!.text) && (end < 0 || at <= end);
+}
+
+function hasChangedColumns(error: unknown): boolean {
   return (
-    routine === CHANGED_COLUMNS || findSqlState(error) === NO_SUCH_STATEMENT
+    (Object(error) as { readonly routine?: unknown }).routine ===
+    CHANGED_COLUMNS
   );
 }
 

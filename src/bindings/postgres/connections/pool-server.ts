@@ -43,6 +43,18 @@ export class PoolServer implements PostgresServer {
   readonly #probe: SharedProbe<ServerActivity>;
   /** Why the server did not answer, as long as it has not answered since. */
   #unreachable: unknown;
+  /** Whether the binding was closed, and not its pool. */
+  #hasLeft = false;
+  readonly #ignoreError = (): void => {};
+  readonly #onConnect = (client: DriverClient): void => {
+    // A server may end a connection at once. Then the error comes before the
+    // pool has given the client to this code.
+    client.on('error', this.#ignoreError);
+    this.#trust.noteOpened(client);
+    this.#unreachable = undefined;
+  };
+  readonly #onRemove = (client: DriverClient): void =>
+    this.#trust.noteClosed(client);
 
   constructor(options: PoolServerOptions) {
     this.#options = options;
@@ -51,14 +63,8 @@ export class PoolServer implements PostgresServer {
     // An idle connection that breaks is replaced. Without a listener, the error
     // would end the process.
     if (isOwned) pool.on('error', () => {});
-    pool.on('connect', (client) => {
-      // A server may end a connection at once. Then the error comes before the
-      // pool has given the client to this code.
-      client.on('error', () => {});
-      this.#trust.noteOpened(client);
-      this.#unreachable = undefined;
-    });
-    pool.on('remove', (client) => this.#trust.noteClosed(client));
+    pool.on('connect', this.#onConnect);
+    pool.on('remove', this.#onRemove);
   }
 
   run(
@@ -72,12 +78,16 @@ export class PoolServer implements PostgresServer {
     options: CallOptions,
     body: (connection: LentConnection) => Promise<T>,
   ): Promise<T> {
-    try {
-      return await this.#lendOnce(options, body, true);
-    } catch (error) {
-      if (!(error instanceof StaleStatementError)) throw error;
-      return await this.#lendOnce(options, body, false);
+    // All connections that are there may have lost their statements.
+    const { max = 10 } = this.#options.pool.options;
+    for (let repeats = max; repeats > 0; repeats -= 1) {
+      try {
+        return await this.#lendOnce(options, body, true);
+      } catch (error) {
+        if (!(error instanceof StaleStatementError)) throw error;
+      }
     }
+    return await this.#lendOnce(options, body, false);
   }
 
   async probe(): Promise<void> {
@@ -92,7 +102,7 @@ export class PoolServer implements PostgresServer {
 
   async close(): Promise<void> {
     const { pool, isOwned } = this.#options;
-    if (!isOwned) return;
+    if (!isOwned) return this.#leavePool();
     const ending = pool.end();
     // Sockets to a server that is gone would keep the process running.
     const timer = setTimeout(() => {
@@ -101,6 +111,16 @@ export class PoolServer implements PostgresServer {
     }, CLOSE_TIMEOUT_MS);
     timer.unref();
     await ending;
+  }
+
+  /** The pool of an application lives on, maybe with other bindings. */
+  #leavePool(): void {
+    const { pool } = this.#options;
+    this.#hasLeft = true;
+    pool.removeListener?.('connect', this.#onConnect);
+    pool.removeListener?.('remove', this.#onRemove);
+    for (const client of this.#trust.open)
+      client.removeListener('error', this.#ignoreError);
   }
 
   async #lendOnce<T>(
@@ -138,7 +158,8 @@ export class PoolServer implements PostgresServer {
   async #connect(): Promise<DriverClient> {
     for (;;) {
       const client = await this.#connectAny();
-      if (this.#trust.isTrusted(client)) return client;
+      // Connections that are made after the end are not noted.
+      if (this.#hasLeft || this.#trust.isTrusted(client)) return client;
       client.connection?.stream?.destroy?.();
       client.release(true);
     }

@@ -43,10 +43,17 @@ export async function askActivity(
   // Another driver may have no clients apart from its pool.
   if (Client === undefined) return { isIdle: () => undefined };
   const client = new Client(options);
-  const destroy = (): void => client.connection?.stream?.destroy?.();
+  let hasEnded = false;
+  const disconnect = (): void => {
+    const stream = client.connection?.stream;
+    if (stream?.destroy !== undefined) return stream.destroy();
+    if (hasEnded) return;
+    hasEnded = true;
+    void Promise.resolve(client.end?.()).catch(() => {}); // Its connection is gone already.
+  };
   client.on('error', () => {});
-  ended.addEventListener('abort', destroy, { once: true });
-  if (ended.aborted) destroy();
+  ended.addEventListener('abort', disconnect, { once: true });
+  if (ended.aborted) disconnect();
   try {
     await client.connect?.();
     const { rows } = await client.query({ text: SQL });
@@ -55,8 +62,8 @@ export async function askActivity(
     if (isUnreachable(error)) throw error;
     return { refusal: error, isIdle: () => undefined };
   } finally {
-    ended.removeEventListener('abort', destroy);
-    destroy();
+    ended.removeEventListener('abort', disconnect);
+    disconnect();
   }
 }
 

@@ -298,6 +298,73 @@ test('a statement whose columns have changed is prepared by another name, and no
   expect(await server.run([SELECT, other], call)).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }]);
 });
 
+/** What a statement fails with after another program has removed it. */
+const removed = Object.assign(new Error('prepared statement does not exist'), { code: '26000' });
+
+// @rule REPL-20
+test('a write is not repeated if only a statement after its commit was removed', async () => {
+  const { server, made, call } = openPool();
+  await server.run([SELECT], call);
+  const sent: string[] = [];
+  made[0]!.answer = async ({ text }) => {
+    sent.push(text);
+    if (text === 'select position') throw removed;
+    return { rows: [] };
+  };
+  const texts = ['begin', 'select fence', 'insert', 'commit', 'select position'];
+  const outcomes = await server.run(
+    texts.map((text) => ({ text, values: [] })),
+    call,
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual([...Array(4).fill('fulfilled'), 'rejected']);
+  expect(sent).toEqual(texts);
+  expect(made[0]!.released).toEqual([false, true]);
+});
+
+// @rule REPL-20
+test('a connection whose statements were removed is closed, and the batch runs on one that works', async () => {
+  const { server, made, call } = openPool();
+  await Promise.all([server.run([SELECT], call), server.run([SELECT], call)]);
+  const names: unknown[] = [];
+  for (const client of made)
+    client.answer = async ({ text, name }) => {
+      names.push(name);
+      if (text === 'select 2') throw removed;
+      return { rows: [] };
+    };
+  const batch = ['begin', 'select 2', 'commit'].map((text) => ({ text, values: [] }));
+  expect((await server.run(batch, call)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
+  expect(made.map(({ released }) => released.at(-1))).toEqual([true, true, false]);
+  // Without its begin, a write would be made by itself, and once more with it.
+  expect(names).toEqual([undefined, expect.any(String), undefined, undefined, names[1], undefined]);
+});
+
+test('a pool of the application keeps no listener of a binding that was closed', async () => {
+  const { client, pool } = open();
+  const events = new EventEmitter();
+  Object.assign(pool, {
+    on: events.on.bind(events),
+    removeListener: events.removeListener.bind(events),
+  });
+  const server = new PoolServer({ name: 'primary', pool, prepare: true, isOwned: false });
+  events.emit('connect', client);
+  await server.close();
+  expect(events.eventNames()).toEqual([]);
+  expect(client.eventNames()).toEqual([]);
+});
+
+test('a probe leaves no connection of a client whose socket is unknown', async () => {
+  const end = vi.fn(async () => {});
+  class Client extends FakeClient {
+    readonly connect = async (): Promise<void> => {};
+    readonly end = end;
+  }
+  const { pool } = open();
+  Object.assign(pool, { Client });
+  await new PoolServer({ name: 'primary', pool, prepare: true, isOwned: false }).probe();
+  expect(end).toHaveBeenCalledTimes(1);
+});
+
 test.each([
   [{ code: '28P01', message: 'password authentication failed for user "clerk"' }, 'UNAUTHENTICATED', false],
   [{ code: '28000', message: 'role "clerk" is not permitted to log in' }, 'UNAUTHENTICATED', false],
