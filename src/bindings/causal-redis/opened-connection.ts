@@ -116,8 +116,7 @@ export class OpenedConnection implements ScriptConnection {
       } catch (error) {
         if (isServerReply(error) && error.message.startsWith('READONLY')) {
           server.giveUp(client, error);
-          // Of the masters of a cluster, the others still are.
-          if ((this.#topology?.masters.length ?? 0) <= 1) this.#topology = undefined;
+          this.#forgetOnlyMaster(address, error);
         }
         throw error;
       }
@@ -125,6 +124,22 @@ export class OpenedConnection implements ScriptConnection {
       if (!isServerReply(error) || isWrongServer(error)) this.#doubt();
       throw error;
     }
+  }
+
+  /**
+   * Forgets the topology if its only master has refused a write. Of the masters of a cluster, the
+   * others still are. The servers are asked at once, even if that was done just before.
+   */
+  #forgetOnlyMaster(address: ServerAddress, error: Error): void {
+    const masters = this.#topology?.masters ?? [];
+    if (
+      masters.length !== 1 ||
+      formatAddress(masters[0] as ServerAddress) !== formatAddress(address)
+    )
+      return;
+    this.#failure = toNoConnectionError(error);
+    this.#learnsAgainAtMs = -Infinity;
+    this.#topology = undefined;
   }
 
   /** Returns where a slot is, if the server has replied that. */
@@ -165,6 +180,7 @@ export class OpenedConnection implements ScriptConnection {
       .then(
         (topology) => {
           this.#pauseMs = FIRST_PAUSE_MS;
+          this.#failure = undefined;
           this.#topology = topology;
           this.#closeUnused(topology);
           return topology;

@@ -109,6 +109,21 @@ test('after READONLY, the name is looked up again and the server asked for its r
   expect(redis.opened.length).toBeGreaterThan(1);
 });
 
+test('READONLY right after the role was learned → each later failure has that reason, and was not sent', async () => {
+  const { redis, connection } = open([1]);
+  let isReadOnly = false;
+  redis.servers.set(1, (command) => {
+    if (command === 'INFO') return MASTER;
+    if (isReadOnly) throw createReply("READONLY You can't write against a read only replica.");
+    return 'OK';
+  });
+  expect(await connection.call('set', 'a', '1')).toBe('OK');
+  isReadOnly = true;
+  for (let n = 0; n < 4; n += 1) await expect(connection.call('set', 'a', '2')).rejects.toThrow('READONLY');
+  isReadOnly = false;
+  expect(await connection.call('set', 'a', '2')).toBe('OK');
+});
+
 test('a master that has gone is looked for among the others', async () => {
   const { redis, connection } = open([1, 2]);
   let at = 3;
