@@ -59,6 +59,9 @@ interface StoredView {
 class MemorySite {
   readonly partitions: Partition[] = [];
   record: DeploymentRecord | undefined;
+  /** The run of the server, and that in which the record was written. */
+  run = 1;
+  recordRun: number | undefined;
   lease: { readonly gateway: string; readonly untilMs: number } | undefined;
   view: StoredView | undefined;
   servers: readonly ServerReport[] = [GOOD_SERVER];
@@ -72,6 +75,11 @@ class MemorySite {
   refusedCommand: string | undefined;
   /** The error reply of the server to all writes of clients. */
   writeRefusal: string | undefined;
+
+  prepare(record: DeploymentRecord): DeploymentRecord {
+    if (this.record === undefined) [this.record, this.recordRun] = [record, this.run];
+    return this.record;
+  }
 }
 
 export class CausalRedisWorld {
@@ -104,7 +112,7 @@ export class CausalRedisWorld {
   prepareAll(): void {
     const { partitionCount } = this.#options;
     for (const site of this.sites)
-      this.memory(site).record = { format: 1, name: 'shop', site, sites: this.sites, partitions: partitionCount };
+      this.memory(site).prepare({ format: 1, name: 'shop', site, sites: this.sites, partitions: partitionCount });
   }
 
   check(): Promise<DeploymentReport> {
@@ -201,7 +209,8 @@ export class CausalRedisWorld {
       view && { bytes: view.bytes, age: (this.clock.now() - view.atMs) * 1_000 };
     return {
       readRecord: () => ask(({ record }) => record),
-      createRecord: (record) => ask((memory) => (memory.record ??= record)),
+      createRecord: (record) => ask((memory) => memory.prepare(record)),
+      restoreRecord: (record) => ask((memory) => void (memory.record ??= record)),
       readView: () => ask(getView),
       inspect: () => ask(({ servers }) => servers),
       checkRights: () =>
@@ -220,7 +229,12 @@ export class CausalRedisWorld {
           const isLeader = lease === undefined || lease.untilMs <= now || lease.gateway === gateway;
           if (isLeader) memory.lease = { gateway, untilMs: now + leaseMs };
           if (view !== undefined) memory.view = this.#mergeView(memory.view, { bytes: view, atMs: now }, isLeader);
-          return { isLeader, hasRecord: memory.record !== undefined, published: getView(memory) };
+          return {
+            isLeader,
+            hasRecord: memory.record !== undefined,
+            published: getView(memory),
+            isFirstStart: memory.view === undefined && memory.recordRun === memory.run,
+          };
         }),
     };
   }

@@ -20,20 +20,17 @@ export interface DeploymentRecord {
   readonly sites: readonly string[];
   /** Into how many parts the keys of each site are divided. */
   readonly partitions: number;
-  /** Whether a process has written the record again, after its Redis had lost it. */
-  readonly isRestored?: boolean;
 }
 
 /** Returns the fields of the hash. */
 export function formatRecord(record: DeploymentRecord): Readonly<Record<string, string>> {
-  const { format, name, site, sites, partitions, isRestored } = record;
+  const { format, name, site, sites, partitions } = record;
   return {
     format: String(format),
     name,
     site,
     sites: JSON.stringify(sites),
     partitions: String(partitions),
-    ...(isRestored === true && { restored: '1' }),
   };
 }
 
@@ -41,7 +38,7 @@ export function formatRecord(record: DeploymentRecord): Readonly<Record<string, 
 export function parseRecord(
   fields: Readonly<Record<string, string>>,
 ): DeploymentRecord | undefined {
-  const { format, name, site, sites, partitions, restored } = fields;
+  const { format, name, site, sites, partitions } = fields;
   if (name === undefined || site === undefined || sites === undefined) return undefined;
   return {
     format: Number(format),
@@ -49,7 +46,6 @@ export function parseRecord(
     site,
     sites: JSON.parse(sites) as string[],
     partitions: Number(partitions),
-    ...(restored === '1' && { isRestored: true }),
   };
 }
 

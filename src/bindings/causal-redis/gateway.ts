@@ -29,7 +29,7 @@ import {
   type ExpectedRecord,
 } from './deployment-record.ts';
 import { findProblems } from './findings.ts';
-import type { Keyspace, PublishedView } from './keyspace.ts';
+import type { Keyspace, LeaseReply, PublishedView } from './keyspace.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { SiteStores } from './site-stores.ts';
 import { decodeView, encodeView } from './view-codec.ts';
@@ -178,7 +178,7 @@ export class Gateway {
     this.#verified.add(site);
     this.#isLeader = reply.isLeader;
     this.#isPublished = reply.published !== undefined;
-    this.#createSite(stores, reply.published);
+    this.#createSite(stores, reply);
     // Verify the other sites first, so that the first round can ask them (CAUSAL-13).
     await this.#verifyOthers();
     if (this.#isClosed) return;
@@ -205,8 +205,8 @@ export class Gateway {
     for (const run of this.#waiters) run();
   }
 
-  #createSite(stores: SiteStores, published: PublishedView | undefined): void {
-    const { sites, partitions, isRestored } = this.#record as DeploymentRecord;
+  #createSite(stores: SiteStores, { published, isFirstStart }: LeaseReply): void {
+    const { sites, partitions } = this.#record as DeploymentRecord;
     const { alarms } = this.#parts;
     const port = stores.createPort({
       sites,
@@ -224,10 +224,9 @@ export class Gateway {
       onNews: () => this.#noteActivity(),
     });
     this.#problem = { text: 'its partitions have not been polled yet' };
-    // A gateway publishes before it serves. So without a view, none has served since the site was
-    // prepared, which compared its partitions with those of all other sites.
-    const isFirst = published === undefined && isRestored !== true;
-    this.#site.start(published && this.#decode(published), { needsOtherSites: !isFirst });
+    // A gateway publishes before it serves. So if no view was ever published, none has served since
+    // the site was prepared, which compared its partitions with those of all other sites.
+    this.#site.start(published && this.#decode(published), { needsOtherSites: !isFirstStart });
   }
 
   /**
@@ -437,8 +436,7 @@ export class Gateway {
     const { site } = this.#parts.options;
     const message = `sites.${site}: the deployment record was missing, and is written again. Its Redis has lost data, which is copied from the other sites.`;
     this.#parts.alarms.report('deployment', message);
-    const record = { ...(this.#record as DeploymentRecord), isRestored: true };
-    this.#ownKeyspace.createRecord(record).catch(() => {
+    this.#ownKeyspace.restoreRecord(this.#record as DeploymentRecord).catch(() => {
       // The next round finds it missing again.
     });
   }

@@ -32,12 +32,24 @@ export interface LeaseReply {
   /** Whether the deployment record is there. It is lost with all data of its server. */
   readonly hasRecord: boolean;
   readonly published: PublishedView | undefined;
+  /**
+   * Whether no view was ever published: there is none, and the server has not started again since
+   * it was prepared. A server that started again may have lost a view.
+   */
+  readonly isFirstStart: boolean;
 }
+
+type ExchangeReply = readonly [number, number, number, number?, Buffer?];
 
 export interface Keyspace {
   readRecord(): Promise<DeploymentRecord | undefined>;
-  /** Writes a record, unless there is one. Returns the one that is there. */
+  /**
+   * Writes a record, unless there is one. Returns the one that is there. The record notes which run
+   * of the server it was written in (CAUSAL-13).
+   */
   createRecord(record: DeploymentRecord): Promise<DeploymentRecord>;
+  /** Writes a record again that was lost, and notes no run of the server. */
+  restoreRecord(record: DeploymentRecord): Promise<void>;
   /** Asks for the lease, and exchanges what gateways of the site know. */
   exchangeView(request: LeaseRequest): Promise<LeaseReply>;
   /** Releases the lease, so that another gateway can take it at once. */
@@ -49,6 +61,17 @@ export interface Keyspace {
 }
 
 /**
+ * Each start of a server is a run with another number. It stays unknown if the server refuses
+ * `INFO`.
+ */
+const GET_RUN = `
+local function getRun()
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and string.match(info, 'run_id:(%w+)')
+end
+`;
+
+/**
  * The lease only saves work: two gateways that both hold it do no harm. The age of a view is
  * measured by one clock, so that clocks of gateways do not matter.
  *
@@ -57,6 +80,7 @@ export interface Keyspace {
  * later heal counts, and the higher stamp since that heal.
  */
 const EXCHANGE = `#!lua flags=allow-oom
+${GET_RUN}
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local holder = redis.call('GET', KEYS[1])
@@ -102,9 +126,12 @@ if #given > 0 then
   end
 end
 local hasRecord = redis.call('EXISTS', KEYS[3])
-if not stored then return { isLeader and 1 or 0, hasRecord } end
+if not stored then
+  local run = redis.call('HGET', KEYS[3], 'run')
+  return { isLeader and 1 or 0, hasRecord, run and run == getRun() and 1 or 0 }
+end
 local age = now - struct.unpack('>d', stored)
-return { isLeader and 1 or 0, hasRecord, age, string.sub(stored, 9) }
+return { isLeader and 1 or 0, hasRecord, 0, age, string.sub(stored, 9) }
 `;
 
 const READ_VIEW = `
@@ -138,10 +165,20 @@ return 1
 `;
 
 const CREATE_RECORD = `
+${GET_RUN}
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  local run = getRun()
+  redis.call('HSET', KEYS[1], unpack(ARGV))
+  if run then redis.call('HSET', KEYS[1], 'run', run) end
+end
+return redis.call('HGETALL', KEYS[1])
+`;
+
+const RESTORE_RECORD = `
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('HSET', KEYS[1], unpack(ARGV))
 end
-return redis.call('HGETALL', KEYS[1])
+return 1
 `;
 
 export class RedisKeyspace implements Keyspace {
@@ -171,13 +208,22 @@ export class RedisKeyspace implements Keyspace {
     return parseRecord(toFields(list)) as DeploymentRecord;
   }
 
+  async restoreRecord(record: DeploymentRecord): Promise<void> {
+    const fields = Object.entries(formatRecord(record)).flat();
+    await this.#run(RESTORE_RECORD, [this.#keys.deployment], fields);
+  }
+
   async exchangeView(request: LeaseRequest): Promise<LeaseReply> {
     const { gateway, leaseMs, view = Buffer.alloc(0), partitionCount } = request;
     const keys = [this.#keys.lease, this.#keys.stable, this.#keys.deployment];
     const reply = await this.#run(EXCHANGE, keys, [gateway, leaseMs, view, partitionCount]);
-    const [isLeader, hasRecord, age, bytes] = reply as [number, number, number?, Buffer?];
-    const published = bytes && { bytes, age: age ?? 0 };
-    return { isLeader: isLeader === 1, hasRecord: hasRecord === 1, published };
+    const [isLeader, hasRecord, isFirstStart, age, bytes] = reply as ExchangeReply;
+    return {
+      isLeader: isLeader === 1,
+      hasRecord: hasRecord === 1,
+      isFirstStart: isFirstStart === 1,
+      published: bytes && { bytes, age: age ?? 0 },
+    };
   }
 
   async releaseLease(gateway: string): Promise<void> {

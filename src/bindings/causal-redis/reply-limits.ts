@@ -30,6 +30,7 @@ function limitKeyspace(keyspace: Keyspace, site: string, clock: Clock): Keyspace
   return {
     readRecord: () => limit(keyspace.readRecord()),
     createRecord: (record) => limit(keyspace.createRecord(record)),
+    restoreRecord: (record) => limit(keyspace.restoreRecord(record)),
     exchangeView: (request) => limit(keyspace.exchangeView(request)),
     releaseLease: (gateway) => limit(keyspace.releaseLease(gateway)),
     readView: () => limit(keyspace.readView()),

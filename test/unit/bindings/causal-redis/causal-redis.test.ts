@@ -109,9 +109,12 @@ test('serves nothing before its view is published, so that the next start knows 
   await during(clock, dublin.invoke(put('a', 1)));
 });
 
-test('after Redis has lost its record and its view, a start needs the other sites', async () => {
+test.each([
+  ['Redis has started again from the data of the prepared site', { run: 2 }],
+  ['Redis has lost its record and its view', { recordRun: undefined }],
+])('after %s, a start needs the other sites (CAUSAL-13)', async (_, loss) => {
   const { clock, world } = open();
-  world.memory('dublin').record = { ...world.memory('dublin').record!, isRestored: true };
+  Object.assign(world.memory('dublin'), loss);
   world.memory('oregon').isAway = true;
   const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
   await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
