@@ -71,8 +71,8 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
   define('put', 'write', (args) => {
     const { key: input, value } = args as Partial<PutArgs>;
     const key = checkText(input, 'args.key');
-    checkWellFormed(value, 'args.value');
     const json = toExactJson(value, { name: 'put', field: 'args.value' });
+    checkWellFormed(value, 'args.value');
     return { text: UPSERT, values: [key, json], interpret: noValue };
   }),
   define('remove', 'write', (args) => ({

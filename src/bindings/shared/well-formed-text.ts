@@ -42,19 +42,25 @@ export function checkText(value: unknown, field: string): string {
   );
 }
 
-/** Beyond this depth, `toJson` refuses the value. It may contain itself. */
+/** Beyond this depth, `toJson` refuses the value. */
 const MAX_DEPTH = 1_000;
 
 export function isWellFormed(value: unknown): boolean {
-  return isWellFormedPart(value, 0);
+  return isWellFormedPart(value, 0, new Set());
 }
 
-function isWellFormedPart(value: unknown, depth: number): boolean {
+/** `seen`: what is or was examined, since a value may contain itself. */
+function isWellFormedPart(
+  value: unknown,
+  depth: number,
+  seen: Set<object>,
+): boolean {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
   if (typeof value !== 'object' || value === null) return true;
-  if (depth > MAX_DEPTH) return true;
+  if (depth > MAX_DEPTH || seen.has(value)) return true;
+  seen.add(value);
   const areWellFormed = (parts: Iterable<unknown>): boolean =>
-    Array.from(parts).every((part) => isWellFormedPart(part, depth + 1));
+    Array.from(parts).every((part) => isWellFormedPart(part, depth + 1, seen));
   if (Array.isArray(value) || isSet(value) || isMap(value))
     return areWellFormed(value);
   // Instances of other classes contain no text.

@@ -34,8 +34,8 @@ export function planWrite({ name, args }: Operation, prefix: string): Command {
   const key = prefix + checkKey(args, 'args.key');
   if (name === 'remove') return ['DEL', key];
   const { value, ttlMs } = args as Partial<PutArgs>;
-  checkWellFormed(value, 'args.value');
   const json = toExactJson(value, { name: 'put', field: 'args.value' });
+  checkWellFormed(value, 'args.value');
   if (ttlMs === undefined) return ['SET', key, json];
   return ['SET', key, json, 'PX', Math.max(1, Math.ceil(ttlMs))];
 }

@@ -30,6 +30,16 @@ test.each([
   expect(checkWellFormed(value, 'args.x')).toBe(value);
 });
 
+test('a value that contains itself more than once is read once', () => {
+  const folder = { name: 'root', children: [] as unknown[], last: '\ud800' };
+  for (const name of ['a', 'b', 'c']) folder.children.push({ name, parent: folder });
+  expect(() => checkWellFormed(folder, 'args.value')).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.value' }),
+  );
+  folder.last = '';
+  expect(checkWellFormed(folder, 'args.value')).toBe(folder);
+});
+
 test('a value that contains itself is left to the encoder, and one that cannot be read is refused', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = [cyclic];
