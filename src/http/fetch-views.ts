@@ -216,7 +216,9 @@ export async function sendRequest(
 function hasUsedBody({ input, init }: SentRequest): boolean {
   return (
     (input as Partial<Request>).bodyUsed === true ||
-    init.body instanceof ReadableStream
+    // Some platforms, such as the DOM of Jest, have no streams.
+    (typeof ReadableStream !== 'undefined' &&
+      init.body instanceof ReadableStream)
   );
 }
 

@@ -20,7 +20,12 @@ const LINE_END = /[\r\n]/;
 export async function* readLines(
   response: Response,
 ): AsyncGenerator<string, void> {
-  const reader = response.body?.getReader();
+  // Some platforms, such as the DOM of Jest, cannot decode chunks, or have
+  // other streams.
+  const reader =
+    typeof TextDecoder === 'undefined'
+      ? undefined
+      : response.body?.getReader?.();
   const decoder = reader && new TextDecoder();
   let text = '';
   try {
