@@ -13,9 +13,14 @@ import {
   type Clock,
   type Timer,
 } from '../../../correctable/clock.ts';
+import { isCorrectableError } from '../../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../server-address.ts';
 import type { RedisClient, RedisDriver } from './redis-driver.ts';
-import { ConnectionLostError, NoConnectionError } from './redis-errors.ts';
+import {
+  ConnectionLostError,
+  isServerReply,
+  NoConnectionError,
+} from './redis-errors.ts';
 
 export interface RedisServerOptions {
   readonly address: ServerAddress;
@@ -83,6 +88,7 @@ export class RedisServer {
    * cause for a pause that doubles up to a second.
    *
    * @throws NoConnectionError
+   * @throws CorrectableError `UNSUPPORTED` if the package is missing
    */
   async connect(): Promise<RedisClient> {
     if (this.ready !== undefined) return this.ready;
@@ -140,6 +146,8 @@ export class RedisServer {
       });
       return client;
     } catch (cause) {
+      // The package is missing: a later attempt would fail as well.
+      if (isCorrectableError(cause)) throw cause;
       throw this.#noteFailure(cause);
     }
   }
@@ -171,6 +179,7 @@ export class RedisServer {
     try {
       await this.#within(CONNECT_TIMEOUT_MS, async () => {
         await client.connect();
+        await checkAnswer(client);
         await examine?.(client);
       });
       if (this.#isClosed) throw new Error(CLOSED);
@@ -212,6 +221,21 @@ export class RedisServer {
     this.#failure = { error, pauseMs, triesAgainAtMs };
     if (!this.#isClosed) this.#options.onRefused?.(error);
     return error;
+  }
+}
+
+/** Refusals of `PING` by a server that executes other commands, as reads. */
+const ANSWERS = /^(NOPERM|MISCONF|BUSY|ERR unknown command)\b/;
+
+/**
+ * Rejects if the server gives no answer: the kernel accepts connections of a
+ * server that is frozen, and the handshake may need no reply.
+ */
+async function checkAnswer(client: RedisClient): Promise<void> {
+  try {
+    await client.call('PING');
+  } catch (error) {
+    if (!isServerReply(error) || !ANSWERS.test(error.message)) throw error;
   }
 }
 

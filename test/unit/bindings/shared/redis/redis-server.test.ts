@@ -1,5 +1,8 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { RedisServer, type RedisServerOptions } from '../../../../../src/bindings/shared/redis/redis-server.ts';
+import { loadRedisDriver } from '../../../../../src/bindings/shared/redis/redis-driver.ts';
 import { virtualClock } from '../../../../../src/testing/index.ts';
 import { createReply, FakeRedis, SILENCE, type Answer } from '../../../../support/fake-redis.ts';
 
@@ -49,7 +52,7 @@ test('reads the options for each connection, so that a password can change', asy
 });
 
 test('gives a connection up if commands wait and no reply comes', async () => {
-  const { clock, redis, server } = open(() => SILENCE, { maxSilenceMs: 1_000 });
+  const { clock, redis, server } = open((command) => (command === 'PING' ? 'PONG' : SILENCE), { maxSilenceMs: 1_000 });
   const client = await server.connect();
   const reply = server.watch(client, client.call('get', 'a'));
   reply.catch(() => {}); // The clock advances first.
@@ -87,7 +90,7 @@ test('probes an idle connection, and gives it up if it is dead', async () => {
   });
   await server.connect();
   await clock.advance(5_010);
-  expect(commands).toEqual(['PING']);
+  expect(commands).toEqual(['PING', 'PING']);
   expect(server.ready).toBeDefined();
   isDead = true;
   await clock.advance(7_100);
@@ -95,7 +98,7 @@ test('probes an idle connection, and gives it up if it is dead', async () => {
 });
 
 test('a server that accepts connections and does not answer is no connection', async () => {
-  const { clock, server } = open(() => SILENCE, { examine: (client) => client.call('info') });
+  const { clock, server } = open(() => SILENCE);
   const connecting = server.connect();
   connecting.catch(() => {}); // The clock advances first.
   await clock.advance(2_000);
@@ -103,10 +106,74 @@ test('a server that accepts connections and does not answer is no connection', a
 });
 
 test('close ends an attempt that waits', async () => {
-  const { server } = open(() => SILENCE, { examine: (client) => client.call('info') });
+  const { server } = open(() => SILENCE);
   const connecting = server.connect();
   await Promise.resolve();
   await new Promise((resolve) => setTimeout(resolve, 0));
   server.close();
   await expect(connecting).rejects.toThrow('it is closed');
+});
+
+// @rule REPL-26
+test('a frozen server, whose kernel accepts connections, passes no probe', async () => {
+  const sockets: Socket[] = [];
+  const frozen = createServer((socket) => void sockets.push(socket));
+  await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
+  const clock = virtualClock();
+  const { port } = frozen.address() as AddressInfo;
+  const server = new RedisServer({
+    address: { host: '127.0.0.1', port },
+    // With it, `ioredis` sends nothing of its own.
+    redisOptions: { protocol: 2 },
+    loadDriver: async () => ({ Redis }) as never,
+    clock,
+  });
+  try {
+    const probe = server.probe().then(
+      () => 'passed',
+      (error: Error) => error.message,
+    );
+    await expect.poll(() => sockets.length).toBe(1);
+    expect(await Promise.race([probe, new Promise((resolve) => setTimeout(resolve, 50))])).toBeUndefined();
+    await clock.advance(2_000);
+    expect(await probe).toBe('it did not answer within 2000 ms');
+  } finally {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    frozen.close();
+  }
+});
+
+test.each([
+  'NOAUTH Authentication required.',
+  'LOADING Redis is loading the dataset in memory',
+  'ERR max number of clients reached',
+])('a server whose first reply is %s is no connection, with that cause', async (reply) => {
+  const { server } = open(() => {
+    throw createReply(reply);
+  });
+  await expect(server.connect()).rejects.toThrow(`no connection to 10.0.0.1:6379: ${reply.replace(/\.$/, '')}`);
+  await expect(server.probe()).rejects.toThrow(reply);
+});
+
+// @rule REPL-26
+test.each([
+  'NOPERM this user may not run ping',
+  'MISCONF writes are refused',
+  'BUSY a script runs',
+  "ERR unknown command 'PING'",
+])('a server that replies %s to PING answers, and each command has its own outcome', async (reply) => {
+  const { server } = open((command) => {
+    if (command !== 'PING') return 'OK';
+    throw createReply(reply);
+  });
+  const client = await server.connect();
+  expect(await client.call('get', 'a')).toBe('OK');
+});
+
+test('a package that is missing is no lost connection', async () => {
+  const loadDriver = () => loadRedisDriver('The test', () => Promise.reject(new Error('ERR_MODULE_NOT_FOUND')));
+  const { server } = open(undefined, { loadDriver });
+  await expect(server.connect()).rejects.toMatchObject({ code: 'UNSUPPORTED', retryable: false });
+  await expect(server.probe()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
 });
