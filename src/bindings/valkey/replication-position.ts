@@ -17,12 +17,15 @@ export interface ValkeyPosition {
   readonly earlier?: { readonly id: string; readonly before: number };
   /** Whether the server has no append-only file, and starts again without data. */
   readonly isVolatile?: true;
+  /** The id of the process, if it was a primary when it was connected. */
+  readonly runId?: string;
 }
 
 /** What a server says of itself when it is connected. */
 export interface ServerFacts {
   readonly replicationId?: string | undefined;
   readonly isVolatile?: boolean;
+  readonly runId?: string | undefined;
 }
 
 export type Info = ReadonlyMap<string, string>;
@@ -46,7 +49,7 @@ export function isReplica(info: Info): boolean {
 /** Reads a reply to `INFO replication`. `undefined` if it has no position. */
 export function parsePosition(
   info: Info,
-  { isVolatile = false }: ServerFacts = {},
+  { isVolatile = false, runId }: ServerFacts = {},
 ): ValkeyPosition | undefined {
   // While it copies all data, its offset is not that of what it shows.
   if (info.get('master_sync_in_progress') === '1') return undefined;
@@ -63,6 +66,7 @@ export function parsePosition(
     offset,
     ...(hasEarlier && { earlier: { id: earlierId, before } }),
     ...(isVolatile && { isVolatile }),
+    ...(runId !== undefined && { runId }),
   };
 }
 
@@ -77,11 +81,20 @@ export function reached(have: ValkeyPosition, need: ValkeyPosition): boolean {
  * Returns whether a primary at `have` lacks something up to `need` for good. It
  * does after a promotion that has lost the end of the stream. So does a server
  * that has started again with less, and without a file of all writes.
+ *
+ * A primary without replicas changes its id after `repl-backlog-ttl`, and its
+ * offset stays. So at an equal offset, only another process has lost something.
  */
 export function hasLost(have: ValkeyPosition, need: ValkeyPosition): boolean {
   if (have.id === need.id || isOldStream(have.id, need)) return false;
   if (have.earlier?.id === need.id) return need.offset >= have.earlier.before;
-  return have.isVolatile === true && have.offset <= need.offset;
+  if (have.isVolatile !== true || have.offset > need.offset) return false;
+  return have.offset < need.offset || isOtherProcess(have, need);
+}
+
+function isOtherProcess(have: ValkeyPosition, need: ValkeyPosition): boolean {
+  if (have.runId === undefined || need.runId === undefined) return false;
+  return have.runId !== need.runId;
 }
 
 /** Returns whether a stream has ended where the one of `position` begins. */

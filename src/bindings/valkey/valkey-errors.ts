@@ -66,9 +66,10 @@ function createRefusal(error: Error, message: string): CorrectableError {
 export function createNoPrimaryError(
   { name, access }: Operation,
   problem: string,
+  advice = '',
 ): CorrectableError {
   const outcome = access === 'write' ? 'written' : 'read';
-  const message = `${name}: the server at "primary" ${problem}. Nothing was ${outcome}. Check the option primary: after a failover it must lead to the new primary.`;
+  const message = `${name}: the server at "primary" ${problem}. Nothing was ${outcome}. Check the option primary: after a failover it must lead to the new primary.${advice}`;
   return new CorrectableError('UNAVAILABLE', message);
 }
 

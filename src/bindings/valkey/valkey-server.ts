@@ -74,12 +74,12 @@ export class ValkeyServer {
     const info = parseInfo(await client.call(...POSITION));
     if (isReplica(info))
       throw new Error('the server is a replica, and no primary');
-    const persistence = await client
-      .call('INFO', 'persistence')
-      .then(parseInfo, () => undefined);
+    // All sections, of which two are needed.
+    const all = await client.call('INFO').then(parseInfo, () => undefined);
     this.#facts = {
       replicationId: info.get('master_replid'),
-      isVolatile: persistence?.get('aof_enabled') === '0',
+      isVolatile: all?.get('aof_enabled') === '0',
+      runId: all?.get('run_id'),
     };
   }
 }

@@ -1,4 +1,5 @@
 /** Valkey or Redis as a store with replicas. */
+import { systemClock, type Clock } from '../../correctable/clock.ts';
 import {
   CorrectableError,
   isCorrectableError,
@@ -24,9 +25,11 @@ import {
 } from '../shared/redis/redis-errors.ts';
 import { getKeys, planWrite, POSITION, type Command } from './commands.ts';
 import { GroupWriter, type WriteReplies } from './group-writer.ts';
+import { OldStreams, TAKEN_BACK_AFTER_MS } from './old-streams.ts';
 import type { ResolvedOptions } from './options.ts';
 import {
   hasLost,
+  isOldStream,
   isReplica,
   parseInfo,
   parsePosition,
@@ -51,6 +54,8 @@ const OPERATIONS: Readonly<Record<string, Access>> = {
 
 const REPLICA = 'is a replica';
 const OLD = 'is an old primary: another server was promoted since';
+const OPEN_SESSION = ' If the promotion was taken back, open a new session.';
+
 interface KeysReply {
   readonly info: Info;
   readonly texts: readonly unknown[];
@@ -58,21 +63,19 @@ interface KeysReply {
   readonly after?: ValkeyPosition | undefined;
 }
 
-/** After so many promotions, the first one is forgotten. */
-const MAX_OLD_STREAMS = 64;
-
 export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
   readonly name = 'valkey';
   readonly replicas: readonly string[];
   readonly #options: ResolvedOptions;
   readonly #primary: ValkeyServer;
   readonly #groups: GroupWriter;
-  /** The streams that have ended with a promotion. */
-  readonly #oldStreams = new Set<string>();
+  readonly #oldStreams: OldStreams;
+  #isLookingAgain = false;
   #report: (alarm: ReplicasAlarm) => void = () => {};
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedOptions, clock: Clock = systemClock) {
     this.#options = options;
+    this.#oldStreams = new OldStreams(clock, (id) => this.#reportTakenBack(id));
     this.#primary = options.servers.get('primary') as ValkeyServer;
     this.#groups = new GroupWriter({
       server: this.#primary.blocking,
@@ -121,10 +124,13 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     } = await this.#readKeys(operation, keys, server);
     const position = parsePosition(info, server.facts);
     if (server === this.#primary) {
-      this.#noteStream(after as ValkeyPosition | undefined);
-      if (isReplica(info)) this.#refuse(operation, REPLICA);
-      if (this.#isOld(position)) this.#refuse(operation, OLD);
-      this.#noteStream(position);
+      if (isReplica(info)) {
+        const error = createNoPrimaryError(operation, REPLICA);
+        this.#primary.renew(error);
+        throw error;
+      }
+      this.#checkStream(operation, position?.id, after);
+      this.#oldStreams.note(position);
     }
     const values = texts.map((text, at) =>
       decode(text as string | null, operation, keys[at] as string),
@@ -137,11 +143,15 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     operation: Operation,
     { after, markSent }: ReplicaCall,
   ): Promise<ReplicaWrite<ValkeyPosition>> {
-    this.#noteStream(after as ValkeyPosition | undefined);
     try {
-      const replies = await this.#sendWrite(operation, markSent);
+      const replies = await this.#sendWrite(operation, () => {
+        const { replicationId } = this.#primary.facts;
+        this.#checkStream(operation, replicationId, after);
+        markSent();
+      });
       if ('error' in replies.write) throw replies.write.error;
-      return { value: undefined, position: this.#judge(operation, replies) };
+      const position = this.#judge(operation, replies, after);
+      return { value: undefined, position };
     } catch (error) {
       if (isWrongServer(error)) this.#primary.renew(error as Error);
       if (isAccessError(error)) this.#noteRefusal('primary', error);
@@ -155,8 +165,11 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     const reply = client.call(...POSITION);
     const info = parseInfo(await direct.watch(client, reply));
     const position = parsePosition(info, this.#primary.facts);
-    if (!isReplica(info) && position !== undefined && !this.#isOld(position))
+    const isOld = position !== undefined && this.#oldStreams.has(position.id);
+    if (!isReplica(info) && position !== undefined && !isOld) {
+      this.#oldStreams.note(position);
       return position;
+    }
     this.#primary.renew(new Error('it is no primary'));
     throw new CorrectableError('UNAVAILABLE', 'valkey: no position');
   }
@@ -231,16 +244,10 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     const { prefix, waitForReplicas } = this.#options;
     const command = planWrite(operation, prefix);
     const { direct } = this.#primary;
-    const markSentHere = (): void => {
-      if (this.#oldStreams.has(this.#primary.facts.replicationId ?? ''))
-        this.#refuse(operation, OLD);
-      markSent();
-    };
-    if (waitForReplicas > 0)
-      return await this.#groups.write(command, markSentHere);
+    if (waitForReplicas > 0) return await this.#groups.write(command, markSent);
     // With a connection, nothing is awaited before the write is sent.
     const client = direct.ready ?? (await direct.connect());
-    markSentHere();
+    markSent();
     const batch = client.pipeline();
     batch.call(...command);
     batch.call(...POSITION);
@@ -259,6 +266,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
       info,
       copies,
     }: { readonly info: BatchReply; readonly copies?: BatchReply },
+    after: unknown,
   ): ValkeyPosition | undefined {
     const { waitForReplicas, waitTimeoutMs } = this.#options;
     if (copies !== undefined && 'error' in copies) {
@@ -269,40 +277,65 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     if ('error' in info) return undefined;
     const fields = parseInfo(info.value);
     const position = parsePosition(fields, this.#primary.facts);
-    if (isReplica(fields) || this.#isOld(position)) {
-      this.#primary.renew(new Error('it is no primary'));
-      const problem = isReplica(fields) ? 'was demoted meanwhile' : OLD;
+    const isOld = this.#isOld(position?.id, after);
+    if (isReplica(fields) || isOld) {
+      if (isReplica(fields)) this.#primary.renew(new Error(REPLICA));
+      const problem = isOld ? OLD : 'was demoted meanwhile';
       throw createUnsafeWriteError(
         operation,
         `the server at "primary" ${problem}`,
       );
     }
-    this.#noteStream(position);
+    this.#oldStreams.note(position);
     if (copies === undefined || Number(copies.value) >= waitForReplicas)
       return position;
     const problem = `${String(copies.value)} of ${waitForReplicas} replicas have acknowledged the write in ${waitTimeoutMs} ms`;
     throw createUnsafeWriteError(operation, problem);
   }
 
-  /** Notes that a stream has ended, which another one has followed. */
-  #noteStream(position: ValkeyPosition | undefined): void {
-    const id = position?.earlier?.id;
-    if (id === undefined || this.#oldStreams.has(id)) return;
-    this.#oldStreams.add(id);
-    if (this.#oldStreams.size <= MAX_OLD_STREAMS) return;
-    const [oldest] = this.#oldStreams;
-    this.#oldStreams.delete(oldest as string);
+  /** Throws if the stream has ended, as far as the process or the session knows. */
+  #checkStream(
+    operation: Operation,
+    id: string | undefined,
+    after: unknown,
+  ): void {
+    if (!this.#isOld(id, after)) return;
+    const advice = isOldInSession(id, after) ? OPEN_SESSION : '';
+    throw createNoPrimaryError(operation, OLD, advice);
   }
 
-  #isOld(position: ValkeyPosition | undefined): boolean {
-    return position !== undefined && this.#oldStreams.has(position.id);
+  /** The name of an old primary may lead to another server by now. */
+  #isOld(id: string | undefined, after: unknown): boolean {
+    if (id === undefined) return false;
+    if (this.#oldStreams.has(id)) {
+      this.#primary.renew(new Error(OLD));
+      return true;
+    }
+    // A session knows what other processes have seen. It must not keep the
+    // operations of others from a server.
+    const isOld = isOldInSession(id, after);
+    if (isOld) void this.#lookAgain(id);
+    return isOld;
   }
 
-  /** The name of the primary may lead to another server by now. */
-  #refuse(operation: Operation, problem: string): never {
-    const error = createNoPrimaryError(operation, problem);
-    this.#primary.renew(error);
-    throw error;
+  /** Others may use the connections. They are closed only if they are wrong. */
+  async #lookAgain(id: string): Promise<void> {
+    if (this.#isLookingAgain) return;
+    this.#isLookingAgain = true;
+    try {
+      await this.#primary.direct.probe();
+      if (this.#primary.facts.replicationId !== id)
+        this.#primary.renew(new Error(OLD));
+    } catch {
+      // The next operation of the session looks again.
+    } finally {
+      this.#isLookingAgain = false;
+    }
+  }
+
+  #reportTakenBack(id: string): void {
+    const message = `primary leads only to the server from before a promotion, with the replication id ${id}, for ${TAKEN_BACK_AFTER_MS / 1_000} s or more. It counts as the primary again, without the writes of the promoted server. If that is wrong, correct the option primary. Sessions that have seen the promoted server go on as new ones only.`;
+    this.#report({ code: 'lost-writes', message });
   }
 
   #noteRefusal(server: string, error: unknown): void {
@@ -310,6 +343,12 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     const message = `${server} refuses this process: ${describeError(error)}. Correct the password, the rights or the certificate. It is tried again.`;
     this.#report({ code: 'access-refused', message });
   }
+}
+
+/** `after`: the position of a session, if there is one. */
+function isOldInSession(id: string | undefined, after: unknown): boolean {
+  if (id === undefined || after === undefined) return false;
+  return isOldStream(id, after as ValkeyPosition);
 }
 
 function decode(

@@ -52,12 +52,24 @@ test('a promotion that lacks the end of the stream has lost it', () => {
   expect(hasLost(promoted, { id: 'b', offset: 25 })).toBe(false);
 });
 
+// @rule REPL-24
 test('a start with less, and without a file of all writes, has lost something', () => {
   const seen = { id: 'a', offset: 10 };
   expect(hasLost({ id: 'b', offset: 0, isVolatile: true }, seen)).toBe(true);
   expect(hasLost({ id: 'b', offset: 0 }, seen)).toBe(false);
   // Two promotions have come in between.
   expect(hasLost({ id: 'c', offset: 30, isVolatile: true }, seen)).toBe(false);
+});
+
+// @rule REPL-24
+test('at an equal offset, only another process has lost something', () => {
+  // Without replicas, the offset stays, and the id changes after repl-backlog-ttl.
+  const seen = { id: 'a', offset: 10, runId: 'r' };
+  const now = { id: 'b', offset: 10, isVolatile: true as const };
+  expect(hasLost({ ...now, runId: 'r' }, seen)).toBe(false);
+  expect(hasLost({ ...now, runId: 's' }, seen)).toBe(true);
+  expect(hasLost(now, seen)).toBe(false);
+  expect(hasLost({ ...now, runId: 's' }, { id: 'a', offset: 10 })).toBe(false);
 });
 
 test('a stream is old if another one goes on from it', () => {
