@@ -5,22 +5,30 @@ import {
   type ErrorCode,
 } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
+import { isCodeError } from '../shared/code-error.ts';
+import { ParserError } from './connections/column-parsers.ts';
 import { isConnectError } from './connections/connect-error.ts';
 import { findSqlState } from './sql-state.ts';
 
 /** By SQLSTATE, or its class: the first two characters. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   '08': 'UNAVAILABLE',
+  '0A': 'FINAL_FAILED', // not supported
+  '21': 'FINAL_FAILED', // more rows than the statement allows
   '22': 'INVALID_ARGUMENT',
   '23': 'CONFLICT',
+  '25001': 'FINAL_FAILED', // VACUUM in a transaction
   '25006': 'INVALID_ARGUMENT', // a read that changes data
   '26': 'FINAL_FAILED', // no such prepared statement
+  '2D': 'FINAL_FAILED', // a procedure that commits in a transaction
+  '2F': 'FINAL_FAILED', // a function that must not do what it does
   '3D': 'FINAL_FAILED', // no such database
   '3F': 'FINAL_FAILED', // no such schema
   '40': 'CONFLICT',
   '42': 'FINAL_FAILED', // a statement, a table or a right is missing or wrong
   '44': 'CONFLICT',
   '53': 'OVERLOADED',
+  '54': 'INVALID_ARGUMENT', // a value that is too large for an index
   '55P03': 'CONFLICT', // a lock that is not free
   '57': 'UNAVAILABLE',
   '57014': 'TIMEOUT',
@@ -37,6 +45,10 @@ const UNCERTAIN = /^(08|57P0|40003|58|XX|F0)/;
 const OTHER_CONNECTION = /^(26000|42P05)$/;
 const POOLER_HINT =
   'A pooler changes the connection: set prepare: false, or use PgBouncer 1.21 or later.';
+
+const NO_TRANSACTION = /^(25001|2D)/;
+const NO_TRANSACTION_HINT =
+  'It cannot run in a transaction, as reads do, and writes in a session or with an idempotencyKey: run it as a write without both.';
 
 /** A retry fails in the same way, although `CONFLICT` suggests otherwise. */
 const NOT_RETRYABLE = /^(23|44)/;
@@ -57,9 +69,14 @@ export function toCorrectableError(
   { name, access, isReplica, isUncommitted, hint }: FailedStatement,
 ): unknown {
   if (isCorrectableError(error)) return error;
-  const sqlState = findSqlState(error);
   const text = error instanceof Error ? error.message : String(error);
   const isWrite = access === 'write';
+  const isUnreadable = error instanceof ParserError || isCodeError(error);
+  if (isUnreadable && !isWrite) {
+    const message = `${name}: the answer of PostgreSQL cannot be read: ${text}. Nothing was changed. Check the type parsers of pg.`;
+    return new CorrectableError('INVALID_VALUE', message, { cause: error });
+  }
+  const sqlState = isUnreadable ? undefined : findSqlState(error);
   const isUncertain = sqlState === undefined || UNCERTAIN.test(sqlState);
   if (isWrite && isUncertain && isUncommitted !== true) {
     const message = `${name}: the write was sent and may have been made: ${text}`;
@@ -87,6 +104,7 @@ function findAdvice(
   sqlState: string | undefined,
   hint: string | undefined,
 ): string[] {
+  if (NO_TRANSACTION.test(sqlState ?? '')) return [NO_TRANSACTION_HINT];
   if (OTHER_CONNECTION.test(sqlState ?? '')) return [POOLER_HINT];
   return sqlState === '42P01' && hint !== undefined ? [hint] : [];
 }
@@ -136,6 +154,7 @@ const OF_SERVER = /^(08|57P)/;
  */
 export function isServerFailure(error: unknown): boolean {
   if (isConnectError(error)) return true;
+  if (isCorrectableError(error, 'INVALID_VALUE')) return false;
   const sqlState = findSqlState(error);
   if (sqlState !== undefined) return OF_SERVER.test(sqlState);
   return isCorrectableError(error, 'UNAVAILABLE');

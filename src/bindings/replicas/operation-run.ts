@@ -6,6 +6,7 @@ import {
   isCorrectableError,
 } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { isCodeError } from '../shared/code-error.ts';
 import { LevelCall } from '../shared/level-call.ts';
 import type { ServerSelection } from '../shared/server-selection.ts';
 import type { SessionPositions } from '../shared/session-positions.ts';
@@ -111,21 +112,6 @@ export function toReadError(
   }
   const message = `${name}: ${store} does not answer: ${describe(error)}. Nothing was changed.`;
   return new CorrectableError('UNAVAILABLE', message, { cause: error });
-}
-
-/**
- * Returns whether JavaScript has thrown the error, for example `JSON.parse`. A
- * retry fails in the same way. `fetch` gives the error of the network as the
- * cause of a `TypeError`.
- */
-export function isCodeError(error: unknown): boolean {
-  const isOfLanguage =
-    error instanceof SyntaxError ||
-    error instanceof TypeError ||
-    error instanceof RangeError ||
-    error instanceof ReferenceError ||
-    error instanceof URIError;
-  return isOfLanguage && error.cause === undefined && !('code' in error);
 }
 
 export function describe(error: unknown): string {

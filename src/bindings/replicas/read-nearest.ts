@@ -10,13 +10,10 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../correctable/errors.ts';
+import { isCodeError } from '../shared/code-error.ts';
 import { getSilenceMs } from '../shared/connections/silence.ts';
 import { startTimer } from '../shared/connections/time-limit.ts';
-import {
-  isCodeError,
-  type BindingParts,
-  type StoreCall,
-} from './operation-run.ts';
+import type { BindingParts, StoreCall } from './operation-run.ts';
 import type { ReplicaStore } from './replica-store.ts';
 
 /**

@@ -23,13 +23,25 @@ export const OWN_PARSERS: Readonly<Record<'text' | 'raw', Parser>> = {
   raw: (value) => value,
 };
 
+/** A parser of the application has thrown. The server has not failed. */
+export class ParserError extends Error {}
+
 export function getApplicationParser(
   client: DriverClient,
   oid: number,
   format?: never,
 ): Parser {
-  const parser = PARSERS[oid] as Parser | undefined;
-  return parser ?? client.getTypeParser(oid, format);
+  const own = PARSERS[oid] as Parser | undefined;
+  if (own !== undefined) return own;
+  const parser = client.getTypeParser(oid, format);
+  return (value) => {
+    try {
+      return parser(value);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new ParserError(message, { cause });
+    }
+  };
 }
 
 export function parsePage(

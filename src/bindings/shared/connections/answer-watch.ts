@@ -66,17 +66,22 @@ class AnswerWatch {
   }
 
   async #check(silenceMs: number): Promise<void> {
-    const received = this.#options.countReceived?.();
-    if (received !== this.#received) {
-      this.#received = received;
-      return this.#checkIn(silenceMs);
-    }
+    if (this.#notesProgress()) return this.#checkIn(silenceMs);
     const verdict = await this.#judge();
     if (this.#isStopped) return;
+    // The answer has come meanwhile, or a part of it.
+    if (this.#notesProgress()) return this.#checkIn(silenceMs);
     if (verdict === undefined)
       return this.#checkIn(Math.min(MAX_INTERVAL_MS, 2 * silenceMs));
     this.stop();
     this.#options.giveUp(verdict);
+  }
+
+  /** Returns whether something was received since the last call. */
+  #notesProgress(): boolean {
+    const before = this.#received;
+    this.#received = this.#options.countReceived?.();
+    return this.#received !== before;
   }
 
   /** @returns why the answer will not come; `undefined` if it still may */

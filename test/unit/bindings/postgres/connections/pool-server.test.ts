@@ -8,6 +8,7 @@ import type {
   DriverResult,
 } from '../../../../../src/bindings/postgres/driver.ts';
 import { postgres } from '../../../../../src/bindings/postgres/index.ts';
+import { ParserError } from '../../../../../src/bindings/postgres/connections/column-parsers.ts';
 import { PoolServer } from '../../../../../src/bindings/postgres/connections/pool-server.ts';
 
 class FakeClient extends EventEmitter implements DriverClient {
@@ -80,6 +81,18 @@ test('only columns of the application pass its parsers of types', async () => {
   const statements = ([undefined, 'raw', 'application'] as const).map((columns) => ({ ...SELECT, columns }));
   await server.run(statements, call);
   expect(parsers).toEqual(['text', 'text', 'parsed']);
+});
+
+test('an error of a parser of the application is known as one', async () => {
+  const { client, server, call } = open();
+  const cause = new Error('no such date');
+  client.getTypeParser = () => () => {
+    throw cause;
+  };
+  client.answer = async ({ types }) => ({ rows: [{ at: types?.getTypeParser(1083)('x' as never) as object }] });
+  const [outcome] = await server.run([{ ...SELECT, columns: 'application' }], call);
+  expect(outcome).toMatchObject({ reason: expect.any(ParserError) });
+  expect(outcome).toMatchObject({ reason: { cause } });
 });
 
 test('a connection that works is given back as it was', async () => {

@@ -63,6 +63,20 @@ test('an answer that arrives during the check is accepted', async () => {
   expect(reasons).toEqual([]);
 });
 
+test('a connection that receives something during the check is not given up', async () => {
+  const verdicts: ((isExpected: boolean) => void)[] = [];
+  const { clock, reasons, state } = open(() => new Promise((resolve) => verdicts.push(resolve)));
+  await clock.advance(100);
+  state.received += 1;
+  verdicts[0]!(false);
+  await clock.advance(100);
+  expect(reasons).toEqual([]);
+  expect(verdicts).toHaveLength(2);
+  verdicts[1]!(false);
+  await clock.advance(0);
+  expect(reasons).toHaveLength(1);
+});
+
 test('a long answer is not silence while parts of it arrive', async () => {
   const { clock, checks, state, stop } = open(async () => true);
   for (let part = 1; part <= 20; part += 1) {
