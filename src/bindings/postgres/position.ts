@@ -169,14 +169,17 @@ export function isSuperseded(
  * Returns whether the primary at `have` lacks something that was seen up to
  * `need`. Records after the last commit count as well: which of them were
  * commits is unknown. So a loss may be reported where only such were lost.
+ *
+ * @param promoted where the timeline of `have` began, if that was seen before
  */
 export function hasLost(
   have: PostgresPosition,
   need: PostgresPosition,
+  promoted: string | undefined = have.began,
 ): boolean {
   if (have.system !== need.system) return true;
   const seen = getSeenEnd(need);
-  return seen !== undefined && seen > getKnownEnd(have, need);
+  return seen !== undefined && seen > getKnownEnd(have, need, promoted);
 }
 
 /**
@@ -190,13 +193,22 @@ function getSeenEnd({ lsn, flushed }: PostgresPosition): bigint | undefined {
 }
 
 /** Returns up to where the log of `have` is that of `need`, if that is known. */
-function getKnownEnd(have: PostgresPosition, need: PostgresPosition): bigint {
-  const { lsn, began, timeline } = have;
-  const isAnother =
-    timeline === need.timeline
-      ? need.flushed !== undefined && began !== need.began
-      : timeline > need.timeline;
-  return isAnother && began !== undefined ? toBytes(began) : toEndOfRecord(lsn);
+function getKnownEnd(
+  have: PostgresPosition,
+  need: PostgresPosition,
+  promoted: string | undefined,
+): bigint {
+  const { lsn, timeline } = have;
+  if (timeline > need.timeline) return toBytesOr(promoted, lsn);
+  const hasCrashed =
+    timeline === need.timeline &&
+    need.flushed !== undefined &&
+    have.began !== need.began;
+  return toBytesOr(hasCrashed ? have.began : undefined, lsn);
+}
+
+function toBytesOr(began: string | undefined, lsn: string): bigint {
+  return began === undefined ? toEndOfRecord(lsn) : toBytes(began);
 }
 
 const PAGE_BYTES = 8_192n;
@@ -220,7 +232,7 @@ function toEndOfRecord(lsn: string): bigint {
     : bytes;
 }
 
-function toBytes(lsn: string): bigint {
+export function toBytes(lsn: string): bigint {
   const [high = '0', low = '0'] = lsn.split('/');
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }

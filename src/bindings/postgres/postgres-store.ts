@@ -24,6 +24,7 @@ import {
 } from '../shared/statements/statement-operations.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
 import { createKeyValueOperations } from './key-value.ts';
+import { LogBeginnings } from './log-beginnings.ts';
 import { getTableNames } from './table-names.ts';
 import type { ResolvedOptions } from './options.ts';
 import {
@@ -50,6 +51,7 @@ import {
   type WrittenPage,
 } from './keyed-write.ts';
 import { untilKeyFree } from './key-claim.ts';
+import { findSqlState } from './sql-state.ts';
 import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
@@ -99,6 +101,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly #keysTable: string;
   /** Servers that do not report their position, and when to ask again. */
   readonly #withoutPosition = new Map<string, number>();
+  /** As the primary has reported them. */
+  readonly #beginnings = new LogBeginnings();
 
   constructor(options: ResolvedOptions) {
     const { servers, positions } = options;
@@ -130,7 +134,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   hasLost(have: PostgresPosition, need: PostgresPosition): boolean {
-    return hasLost(have, need);
+    return hasLost(have, need, this.#beginnings.find(have));
   }
 
   async read(
@@ -206,6 +210,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const call = { markSent: () => {} };
     const outcomes = await this.#run('primary', [this.#primaryPosition], call);
     const position = getPosition(outcomes[0]);
+    this.#beginnings.note(position);
     if (position !== undefined) return position;
     if (isInRecovery(getPage(outcomes[0] as Outcomes[number])?.rows[0]))
       this.#renewPrimary();
@@ -249,9 +254,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       [BEGIN, ...before, ...own, ...after, COMMIT],
       call,
     );
-    if (hasPosition && isUnknownFunction(outcomes[1])) {
-      const retryAtMs = performance.now() + POSITION_RETRY_MS;
-      this.#withoutPosition.set(server, retryAtMs);
+    const lacksPosition =
+      hasPosition && (await this.#lacksPosition(server, outcomes, call));
+    if (lacksPosition) {
+      this.#forgoPosition(server);
       return await this.#read(plan, server, how);
     }
 
@@ -274,6 +280,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const [first, last = first] = pages.slice(start, start + own.length);
     const result = plan.interpret(last as Page, first as Page);
     const position = hasPosition ? parsePosition(pages[1]?.rows[0]) : undefined;
+    if (server === 'primary') this.#beginnings.note(position);
     if (server === 'primary' && isOldPrimary(position, how.after)) {
       this.#renewPrimary();
       throw createOldPrimaryError(plan.name, 'read');
@@ -286,6 +293,33 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       position: seenUpTo === undefined ? undefined : position,
       seenUpTo,
     };
+  }
+
+  /**
+   * Returns whether the first position of a read has failed because the server
+   * does not report it. A server of another library fails as a whole, so it is
+   * asked for the position alone.
+   */
+  async #lacksPosition(
+    server: string,
+    outcomes: Outcomes,
+    call: CallOptions,
+  ): Promise<boolean> {
+    const [, asked] = outcomes;
+    if (!isUnknownFunction(asked)) return false;
+    const { reason } = asked as PromiseRejectedResult;
+    const isShared = outcomes.every(
+      (outcome) => outcome.status === 'rejected' && outcome.reason === reason,
+    );
+    if (!isShared) return true;
+    const state = this.#getStateStatements(server);
+    const [alone] = await this.#run(server, state, call);
+    return isUnknownFunction(alone);
+  }
+
+  #forgoPosition(server: string): void {
+    const retryAtMs = performance.now() + POSITION_RETRY_MS;
+    this.#withoutPosition.set(server, retryAtMs);
   }
 
   #hasPosition(server: string): boolean {
@@ -309,11 +343,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const { idempotencyKey } = call;
     const isRepeatable = plan.isIdempotent || idempotencyKey !== undefined;
     try {
-      return await writeUntilKnown(isRepeatable, () =>
+      const written = await writeUntilKnown(isRepeatable, () =>
         idempotencyKey === undefined
           ? this.#writeOnce(plan, call)
           : this.#writeForKey(operation, plan, call, idempotencyKey),
       );
+      this.#beginnings.note(written.position);
+      return written;
     } catch (error) {
       if (isNoPrimaryError(error)) this.#renewPrimary();
       throw error;
@@ -350,7 +386,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     );
   }
 
-  /** The position is read after the commit: it covers that. */
+  /**
+   * The position is read after the commit: it covers that. Another library fails
+   * as a whole, so there it has a call of its own, and the write its outcome.
+   */
   async #writeOnce(
     plan: SqlPlan,
     { markSent, deadlineAt, after }: ReplicaCall,
@@ -361,16 +400,19 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       fence === undefined
         ? [plan.statement]
         : [BEGIN_WRITE, fence, plan.statement, COMMIT];
-    const position = this.#hasPosition('primary')
-      ? [this.#primaryPosition]
-      : [];
+    const isTogether = this.#servers.get('primary')?.lend !== undefined;
+    const position =
+      isTogether && this.#hasPosition('primary') ? [this.#primaryPosition] : [];
     const outcomes = await this.#run('primary', [...write, ...position], call);
     const failure = findFailure(outcomes.slice(0, write.length));
     if (failure === undefined) {
       const written = outcomes[write.indexOf(plan.statement)];
+      const asked = isTogether
+        ? outcomes[write.length]
+        : await this.#askPositionAlone();
       return {
         page: getPage(written!) as Page,
-        position: getPosition(outcomes[write.length]),
+        position: getPosition(asked),
       };
     }
     const { reason } = failure;
@@ -382,6 +424,14 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       isReplica: false,
       hint: plan.hint,
     });
+  }
+
+  async #askPositionAlone(): Promise<Outcomes[number] | undefined> {
+    if (!this.#hasPosition('primary')) return undefined;
+    const call = { markSent: () => {} };
+    const [asked] = await this.#run('primary', [this.#primaryPosition], call);
+    if (isUnknownFunction(asked)) this.#forgoPosition('primary');
+    return asked;
   }
 
   /**
@@ -453,7 +503,7 @@ type ReadPlan = Pick<PreviewPlan, 'statement' | 'interpret'> & {
 /** The function is missing, is not supported, or must not be used. */
 function isUnknownFunction(outcome: Outcomes[number] | undefined): boolean {
   if (outcome?.status !== 'rejected') return false;
-  const { code } = outcome.reason as { readonly code?: unknown };
+  const code = findSqlState(outcome.reason);
   return code === '42883' || code === '0A000' || code === '42501';
 }
 

@@ -1,5 +1,6 @@
 /** Positions of two servers, and what failures prove. */
 import { expect, test } from 'vitest';
+import { LogBeginnings } from '../../../../src/bindings/postgres/log-beginnings.ts';
 import { hasLost, isSuperseded, parsePosition, reached } from '../../../../src/bindings/postgres/position.ts';
 import { toCorrectableError } from '../../../../src/bindings/postgres/sql-errors.ts';
 
@@ -138,4 +139,20 @@ test('a conflict with the replay is a failure of the replica, also if another li
     code: 'CONFLICT',
     retryable: false,
   });
+});
+
+// @rule REPL-16
+test('a loss is noticed after an orderly restart of the new primary, if its promotion was seen', () => {
+  const seen = { system: '7', timeline: 1, lsn: '0/400', flushed: '0/400' };
+  const promoted = { system: '7', timeline: 2, lsn: '0/500', flushed: '0/500', began: '0/300' };
+  const { began: _, ...restarted } = { ...promoted, lsn: '0/600', flushed: '0/600' };
+  const beginnings = new LogBeginnings();
+  expect(hasLost(restarted, seen, beginnings.find(restarted))).toBe(false);
+  beginnings.note(promoted);
+  expect(hasLost(restarted, seen, beginnings.find(restarted))).toBe(true);
+  // A later crash of the new primary does not move its promotion.
+  beginnings.note({ ...promoted, began: '0/550' });
+  expect(hasLost({ ...restarted, began: '0/550' }, seen, beginnings.find(restarted))).toBe(true);
+  // What was seen after the restart, in another process, is not lost.
+  expect(hasLost(restarted, { ...restarted, lsn: '0/580', flushed: '0/580' }, beginnings.find(restarted))).toBe(false);
 });

@@ -29,7 +29,7 @@ test.each([
 
 // @rule REPL-2
 test.each([
-  new ParserError(Object.assign(new Error('no such date'), { code: '08006' })),
+  new ParserError('no such date', { cause: Object.assign(new Error('no such date'), { code: '08006' }) }),
   new TypeError('no such date'),
 ])('a value that %s refuses is no failure of the server', (error) => {
   const reading = { name: 'get', access: 'read', isReplica: true } as const;
