@@ -56,6 +56,7 @@ import { createTransactionOperations } from './transactions.ts';
 import { createQueueOperations } from './queue.ts';
 import { QueueConsumers } from './queue-consumers.ts';
 import {
+  createNoBeginError,
   createNoPrimaryError,
   createOldPrimaryError,
   isFenced,
@@ -405,8 +406,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       isTogether && this.#hasPosition('primary') ? [this.#primaryPosition] : [];
     const outcomes = await this.#run('primary', [...write, ...position], call);
     const failure = findFailure(outcomes.slice(0, write.length));
+    const written = outcomes[write.indexOf(plan.statement)];
     if (failure === undefined) {
-      const written = outcomes[write.indexOf(plan.statement)];
       const asked = isTogether
         ? outcomes[write.length]
         : await this.#askPositionAlone();
@@ -416,6 +417,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       };
     }
     const { reason } = failure;
+    if (failure === outcomes[0] && written?.status === 'fulfilled')
+      throw createNoBeginError(plan.name, reason);
     if (fence !== undefined && isFenced(reason))
       throw createOldPrimaryError(plan.name, 'written', reason);
     throw toCorrectableError(reason, {

@@ -109,6 +109,15 @@ function findAdvice(
   return sqlState === '42P01' && hint !== undefined ? [hint] : [];
 }
 
+/** Returns the error of a write whose transaction did not begin. */
+export function createNoBeginError(
+  name: string,
+  cause: unknown,
+): CorrectableError {
+  const message = `${name}: its transaction did not begin, so the write was made without it: ${String(cause)}. Read the data to see what was written.`;
+  return new CorrectableError('UNKNOWN', message, { cause });
+}
+
 /** Returns the error of an operation at a primary that is a replica. */
 export function createNoPrimaryError(
   name: string,
