@@ -2,7 +2,10 @@
  * A session over several connections. It ends when the ensemble expires it, or
  * when it is closed.
  */
-import type { ServerAddress } from '../../shared/server-address.ts';
+import {
+  formatAddress,
+  type ServerAddress,
+} from '../../shared/server-address.ts';
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import {
   Connection,
@@ -18,7 +21,7 @@ import {
   createRandomRequestNumbers,
   createRequestNumbers,
 } from './request-numbers.ts';
-import { probeEnsemble } from './ensemble-probe.ts';
+import { probeHistory } from './history-probe.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
 import {
@@ -130,8 +133,10 @@ export class ZooKeeperSession {
   #roundCount = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
-  /** The last server of this round that refused the session. */
-  #refusedBy: ServerAddress | undefined;
+  /** The servers of this round that refused the session. */
+  readonly #refusedBy = new Map<string, ServerAddress>();
+  /** Since when there is no connection, by `performance.now()`. */
+  #lostAtMs = performance.now();
   #stopProbe: (() => void) | undefined;
   /** Why the session has expired, if it is no usual reason. */
   #endHint: string | undefined;
@@ -305,20 +310,23 @@ export class ZooKeeperSession {
    * may have lost what the session has seen.
    */
   #beginRound(server: ServerAddress): void {
-    const refusedBy = this.#refusedBy;
+    const refusedBy = [...this.#refusedBy.values()];
     const seenZxid = this.#getSeenZxid();
-    this.#refusedBy = undefined;
-    if (refusedBy === undefined || seenZxid === 0n) return this.#open(server);
-    this.#stopProbe = probeEnsemble({
-      server: refusedBy,
+    this.#refusedBy.clear();
+    if (refusedBy.length === 0 || seenZxid === 0n) return this.#open(server);
+    this.#stopProbe = probeHistory({
+      servers: refusedBy,
+      serverCount: this.#serverPool.size,
+      seenZxid,
+      isOverdue: performance.now() - this.#lostAtMs > this.timeoutMs,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       connectTimeoutMs: this.#connectTimeoutMs,
       maxReplyBytes: this.#options.maxReplyBytes,
       bytes: this.bytes,
-      onResult: (zxid) => {
+      onResult: (restoredTo) => {
         this.#stopProbe = undefined;
-        if (zxid === undefined || zxid >= seenZxid) this.#open(server);
-        else this.#handleRestored(zxid, seenZxid);
+        if (restoredTo === undefined) this.#open(server);
+        else this.#handleRestored(restoredTo, seenZxid);
       },
     });
   }
@@ -359,7 +367,8 @@ export class ZooKeeperSession {
       onAuthFailed: () => this.#finish('auth-failed'),
       bytes: this.bytes,
       onClosed: (reason) => {
-        if (connection.wasRefused) this.#refusedBy = server;
+        if (connection.wasRefused)
+          this.#refusedBy.set(formatAddress(server), server);
         this.#handleLoss(connection, reason);
       },
     });
@@ -375,7 +384,7 @@ export class ZooKeeperSession {
     this.credentials = { sessionId, password };
     this.timeoutMs = sessionTimeoutMs;
     this.#roundCount = 0;
-    this.#refusedBy = undefined;
+    this.#refusedBy.clear();
     this.blockedBy = undefined;
     this.#serverPool.recordSuccess(connection.server);
     clearTimeout(this.#waitTimer);
@@ -426,6 +435,7 @@ export class ZooKeeperSession {
     this.#connection = undefined;
     this.blockedBy = reason;
     const wasConnected = this.state === 'connected';
+    if (wasConnected) this.#lostAtMs = performance.now();
     this.state = 'connecting';
     if (!this.#isClosing) this.#connect();
     if (wasConnected)

@@ -23,6 +23,55 @@ test('all servers are older than what it has seen → expired, with the reason',
   expect(after.leader.sessions.size).toBe(0); // The probe has ended its own.
 });
 
+/** Opens a client that has seen more than an ensemble that begins again will have. */
+async function openWithHistory(servers: string, sessionTimeoutMs: number): Promise<ZooKeeper> {
+  const zk = new ZooKeeper(servers, { sessionTimeoutMs });
+  for (let n = 0; n < 40; n += 1) await zk.create(`/n${n}`, null);
+  return zk;
+}
+
+test.each([0, 1, 2])('restored, and server %i serves no client → expired, wherever it was connected', async (at) => {
+  await using before = await FakeEnsemble.start(3);
+  const zk = await openWithHistory(before.connectString, 60_000);
+  const { address } = before.at(at);
+  zk.preferServer(address);
+  await expect.poll(() => zk.server).toBe(address);
+  await zk.sync();
+  zk.preferServer(undefined);
+  await using after = await createAgain(before);
+  after.at(at).connectionsMax = 0;
+  await expect.poll(() => zk.state, { timeout: 10_000 }).toBe('expired');
+});
+
+test('restored, and most servers are away → expired once the session would have expired', async () => {
+  await using before = await FakeEnsemble.start(3);
+  const zk = await openWithHistory(before.connectString, 1_000);
+  await using after = await createAgain(before);
+  const startedAtMs = performance.now();
+  for (const at of [0, 1]) after.at(at).connectionsMax = 0;
+  await expect.poll(() => zk.state, { timeout: 10_000 }).toBe('expired');
+  expect(performance.now() - startedAtMs).toBeGreaterThan(900);
+});
+
+test('a server of another ensemble, while the others are away → the session goes on', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  await using stray = await FakeEnsemble.start(1);
+  stray.server.connectionsMax = 0;
+  await using zk = await openWithHistory(`${ensemble.connectString},${stray.connectString}`, 60_000);
+  const { sessionId } = zk;
+  stray.server.connectionsMax = Infinity;
+  for (const server of ensemble.servers) server.connectionsMax = 0;
+  for (const server of ensemble.servers) server.cut();
+  await expect.poll(() => zk.state).toBe('connecting');
+  const waiting = zk.exists('/n39');
+  // Each round ends with a probe, which has seen nothing.
+  const countProbes = (): number => stray.server.greetings.filter(({ lastZxid }) => lastZxid === 0n).length;
+  await expect.poll(countProbes, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+  for (const server of ensemble.servers) server.connectionsMax = Infinity;
+  expect(await waiting).toBeDefined();
+  expect(zk.sessionId).toBe(sessionId);
+});
+
 test('a server that is behind, and one that is not → no other session', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   const [behind, current] = [ensemble.at(0), ensemble.at(1)] as [FakeServer, FakeServer];
