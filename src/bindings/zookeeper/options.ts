@@ -131,7 +131,7 @@ export function resolveBindingOptions(
     },
     codec: options.codec ?? jsonCodec,
     auth: options.auth,
-    onBackgroundError: options.onBackgroundError ?? warnUnhandled,
+    onBackgroundError: guard(options.onBackgroundError ?? warnUnhandled),
   };
 }
 
@@ -190,6 +190,17 @@ function checkField(field: string, check: () => unknown): void {
       },
     );
   }
+}
+
+/** What the callback throws is a warning, so that background work continues. */
+function guard(callback: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      callback(error);
+    } catch (thrown) {
+      warnUnhandled(thrown);
+    }
+  };
 }
 
 function warnUnhandled(error: unknown): void {

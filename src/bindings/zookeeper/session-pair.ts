@@ -75,6 +75,8 @@ export class SessionPair {
   readonly #histories = new WeakMap<ZooKeeper, number>();
   readonly #onRestored: () => void;
   readonly #authTimers: { [role in SessionRole]?: NodeJS.Timeout } = {};
+  /** Whether a refusal of `auth` was reported, and no acceptance followed. */
+  #isRefusalReported = false;
   #isClosing = false;
   #isClosed = false;
 
@@ -319,6 +321,7 @@ export class SessionPair {
       else if (event.type === 'connected' && role === 'writer') {
         this.hasPreliminaryReplies = undefined;
         this.reader?.preferServer(event.server);
+        if (this.#isRefusalReported) this.#noteAcceptance(zk);
       }
     });
     return zk;
@@ -343,12 +346,24 @@ export class SessionPair {
    * again. Until then, requests fail with the true reason.
    */
   #retryAuth(role: SessionRole): void {
-    if (role === 'writer')
-      this.#options.onBackgroundError(
-        toNotAppliedError(new ZooKeeperError('AUTH_FAILED')),
-      );
     const pauseMs = Math.min(this.#options.sessionTimeoutMs, MAX_AUTH_PAUSE_MS);
     this.#authTimers[role] = setTimeout(() => this.#replace(role), pauseMs);
+    if (role === 'reader' || this.#isRefusalReported) return;
+    this.#isRefusalReported = true;
+    this.#options.onBackgroundError(
+      toNotAppliedError(new ZooKeeperError('AUTH_FAILED')),
+    );
+  }
+
+  /**
+   * A connected session has only sent its identity. The server has accepted it
+   * when it answers the next request.
+   */
+  #noteAcceptance(zk: ZooKeeper): void {
+    zk.exists('/').then(
+      () => (this.#isRefusalReported = false),
+      () => {}, // The identity was refused again, or the connection is lost.
+    );
   }
 
   #replace(role: SessionRole): void {

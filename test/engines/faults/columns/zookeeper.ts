@@ -38,7 +38,7 @@ export const zookeeper = {
     restored: {
       meanwhile:
         'A warning to `onBackgroundError`. The first read in each session of the application fails with `REPLICA_BEHIND`. What the backup lacks is lost',
-      recovery: 'At once, in new sessions',
+      recovery: 'In new sessions: at once if most servers of the list serve, else within two session timeouts',
     },
     credentials: {
       meanwhile: '`FORBIDDEN` if the ACL names another identity, `UNAUTHENTICATED` if servers refuse the identity',

@@ -1,5 +1,6 @@
 /** An ensemble that was restored from a backup or created again: it has lost what a binding has seen. */
 import { describe, expect, test } from 'vitest';
+import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
 import { createAgain, open, outcomeOf, QUEUE, stock } from './set-up.ts';
@@ -27,7 +28,7 @@ describe('a binding', () => {
     await eventually(() => shop.client.invoke(put('k', 'again')));
     expect(await eventually(() => shop.client.invoke(get('k')))).toBe('again');
     expect(warnings).toEqual([WARNING]);
-    expect(after.leader.sessions.size).toBe(2);
+    await expect.poll(() => after.leader.sessions.size).toBe(2);
   });
 
   test('a session of the application gets one error, and then the state of the ensemble', async () => {
@@ -86,4 +87,49 @@ test('an identity that is refused, and accepted later → the binding works agai
   expect(warnings).toContainEqual(expect.objectContaining({ code: 'UNAUTHENTICATED' }));
   ensemble.server.refusesAuth = false;
   await eventually(() => shop.client.invoke(put('k', 1)));
+});
+
+test('an identity that is refused for long → reported once, and once more after it was accepted', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const { server } = ensemble;
+  server.refusesAuth = true;
+  const warnings: unknown[] = [];
+  await using shop = open(ensemble, {
+    auth: { scheme: 'digest', secret: 'ada:secret' },
+    sessionTimeoutMs: 100,
+    onBackgroundError: (error) => warnings.push(error),
+  });
+  const countAttempts = (): number => server.requests.filter(({ type }) => type === OP.auth).length;
+  await expect.poll(countAttempts, { timeout: 10_000 }).toBeGreaterThanOrEqual(8);
+  expect(warnings).toHaveLength(1);
+  server.refusesAuth = false;
+  await eventually(() => shop.client.invoke(put('k', 1)));
+  server.refusesAuth = true;
+  server.cut();
+  await expect.poll(() => warnings.length).toBe(2);
+});
+
+describe('onBackgroundError throws', () => {
+  const fail = (): never => {
+    throw new Error('a fault of the application');
+  };
+
+  test('a restored ensemble → the binding goes on', async () => {
+    await using before = await FakeEnsemble.start();
+    await using shop = open(before, { onBackgroundError: fail });
+    for (let n = 0; n < 20; n += 1) await shop.client.invoke(put('k', n));
+    await using after = await createAgain(before);
+    await eventually(() => shop.client.invoke(put('k', 'again')));
+    await expect.poll(() => after.leader.sessions.size).toBe(2);
+  });
+
+  test('an identity that is refused, and accepted later → the binding works again', async () => {
+    await using ensemble = await FakeEnsemble.start();
+    ensemble.server.refusesAuth = true;
+    const auth = { scheme: 'digest', secret: 'ada:secret' };
+    await using shop = open(ensemble, { auth, sessionTimeoutMs: 200, onBackgroundError: fail });
+    await expect.poll(() => outcomeOf(shop.client.invoke(get('k')))).toBe('UNAUTHENTICATED');
+    ensemble.server.refusesAuth = false;
+    await eventually(() => shop.client.invoke(put('k', 1)));
+  });
 });
