@@ -39,7 +39,6 @@ import { zookeeperBandwidth } from './zookeeper/bandwidth.ts';
 import { zookeeperLatency } from './zookeeper/latency.ts';
 
 const benches: readonly Bench[] = [
-  pace,
   core,
   tickets,
   rights,
@@ -47,6 +46,7 @@ const benches: readonly Bench[] = [
   twissandra,
   wire,
   redblueOverhead,
+  pace,
   transactions,
   causal,
   server,

@@ -17,7 +17,7 @@ test.each([
     '--binding takes one of redblue, zookeeper, postgres',
   ],
   ['an option that there is not', ['server', '--quik'], 'no option "quik": there are --json, --quick, '],
-  ['an option of others', ['core', '--way', '2'], 'core does not go by --way: it has none of its own'],
+  ['an option of others', ['react', '--way', '2'], 'react does not go by --way: it has none of its own'],
   [
     'an option of others, beside its own',
     ['tickets', '--way', '2'],

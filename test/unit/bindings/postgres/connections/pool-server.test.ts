@@ -285,7 +285,7 @@ test('connections to a wrong server are not used again', async () => {
   expect(states).toEqual([2]); // A connection that is given up sends nothing.
 });
 
-// @rule REPL-20
+// @rule REPL-27
 test('a statement whose columns have changed is prepared by another name, and nothing fails', async () => {
   const { server, made, call } = openPool();
   const names: unknown[] = [];
@@ -314,7 +314,7 @@ test('a statement whose columns have changed is prepared by another name, and no
 /** What a statement fails with after another program has removed it. */
 const removed = Object.assign(new Error('prepared statement does not exist'), { code: '26000' });
 
-// @rule REPL-20
+// @rule REPL-27
 test('a write is not repeated if only a statement after its commit was removed', async () => {
   const { server, made, call } = openPool();
   await server.run([SELECT], call);
@@ -334,7 +334,7 @@ test('a write is not repeated if only a statement after its commit was removed',
   expect(made[0]!.released).toEqual([false, true]);
 });
 
-// @rule REPL-20
+// @rule REPL-27
 test('a connection whose statements were removed is closed, and the batch runs on one that works', async () => {
   const { server, made, call } = openPool();
   await Promise.all([server.run([SELECT], call), server.run([SELECT], call)]);

@@ -103,7 +103,7 @@ test('the marked directory of the leader → it starts on it, since a leader can
   expect([isMarked(files.dataDir('a')), isReplaced(files.dataDir('a'))]).toEqual([false, false]);
 });
 
-test('all sites are marked by mistake, so that none serves → all start on their directories', async () => {
+test('all sites are marked by mistake, so that none serves → they start, and nothing is lost', async () => {
   const files = await createFiles();
   const nodes = (await openAll(files)) as Three;
   await clientOf(nodes[2]).invoke(add({ key: 'everywhere' }));
@@ -111,6 +111,7 @@ test('all sites are marked by mistake, so that none serves → all start on thei
   await Promise.all(nodes.map((node) => node.close()));
   for (const name of NAMES) mark(files.dataDir(name));
   const again = (await Promise.all(NAMES.map((name) => rebuild(files, name)))) as Three;
-  expect(await clientOf(again[1]).invokeStrong(keys({}))).toEqual(['everywhere']);
-  for (const name of NAMES) expect(isReplaced(files.dataDir(name))).toBe(false);
+  for (const node of again) expect(await clientOf(node).invokeStrong(keys({}))).toEqual(['everywhere']);
+  // A site that is slow may find that others serve already, and have all that it has.
+  expect(NAMES.every((name) => isReplaced(files.dataDir(name)))).toBe(false);
 });
