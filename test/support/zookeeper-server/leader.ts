@@ -2,6 +2,7 @@
  * The leader: it opens and ends sessions, decides the effect of each request, and gives each its place in the log. It
  * does so in the order in which requests arrive.
  */
+import { randomBytes } from 'node:crypto';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import { Line } from './server-link.ts';
 import { Tree, parentOf, type Change } from './tree.ts';
@@ -59,7 +60,8 @@ export class Leader {
 
   open(timeoutMs: number, owner: Follower): bigint {
     const session = this.#nextSession++;
-    this.sessions.set(session, { password: Uint8Array.of(...Buffer.from(`${session}`.padEnd(16))), timeoutMs, owner });
+    // A session of an earlier ensemble may have the same number, and must not be taken for this one.
+    this.sessions.set(session, { password: randomBytes(16), timeoutMs, owner });
     this.#commit({ session, cxid: 0, type: 0, updates: [] }, []);
     return session;
   }
