@@ -45,10 +45,11 @@ const MAX_CONNECT_TIMEOUT_MS = 5_000;
 /** After so long without a request, a connection is probed. */
 const MAX_IDLE_MS = 5_000;
 /**
- * A connection with more requests than this without an answer is given up. A
- * slow statement is one. If the connection is dead, the probe is another.
+ * A connection with more requests than this without an answer is closed. Slow
+ * statements on a healthy node must not reach it, because writes in flight
+ * would fail. `NodeHealth` notices a dead connection much earlier.
  */
-const MAX_TIMED_OUT_REQUESTS = 1;
+const MAX_TIMED_OUT_REQUESTS = 64;
 /**
  * Version 4 of the protocol. The driver knows no later one of Cassandra. Those
  * of DSE would need the prepared statements that the binding hides.

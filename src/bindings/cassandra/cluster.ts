@@ -7,6 +7,7 @@ import {
   loadDriver,
   type CassandraDriver,
   type DriverClient,
+  type DriverQueryOptions,
   type DriverStatements,
 } from './driver.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -54,7 +55,8 @@ interface ClusterConnection {
   readonly retryPolicy: RetryPolicyClass;
   readonly coordinators: CoordinatorPolicy;
   readonly health: NodeHealth;
-  readonly texts: PreparedTexts;
+  /** The texts of each node, by its address. */
+  readonly texts: Map<string | undefined, PreparedTexts>;
 }
 
 /**
@@ -187,19 +189,27 @@ export class Cluster {
     execution: StatementExecution,
     run: Execution,
   ): Promise<Page> {
-    const { texts } = connected;
     for (let attempt = 1; ; attempt += 1) {
+      run.begin(connected.health);
+      // The statement may have to be prepared first, at this node.
+      const [first] = connected.coordinators.listNodes(run.preferredAddress);
+      const node = first?.address;
+      if (node !== undefined) run.moveTo(node);
+      const texts = getTexts(connected, node);
       const text = texts.getText(execution.cql);
       try {
         return await this.#executeOnce(connected, { ...execution, text }, run);
       } catch (error) {
         const isForgotten = isEncodingError(error)
-          ? await isStatementForgotten(connected, text)
+          ? await isStatementForgotten(connected, { text, node })
           : isUnprepared(error);
-        // If the statement is forgotten, no node has executed this attempt.
-        // Prepare it by another text: its types may have changed.
+        // The last node has not executed the statement. What an earlier node
+        // may have done is in the errors of the run.
         if (!isForgotten || attempt === MAX_PREPARATIONS) throw error;
-        texts.replace(execution.cql, text);
+        // Prepare it by another text at its own node, because its types may
+        // have changed. Another node gets a text of its own.
+        if (run.lastAddress === node) texts.replace(execution.cql, text);
+        run.stay();
       }
     }
   }
@@ -212,10 +222,6 @@ export class Cluster {
     const { client, values, retryPolicy } = connected;
     const { text, params, consistency, isIdempotent } = execution;
     const { pageSize, pageState, timestamp } = execution;
-    run.begin(connected.health);
-    // The statement may have to be prepared first, at this node.
-    const [first] = connected.coordinators.listNodes();
-    if (first !== undefined) run.moveTo(first.address);
     try {
       const result = await client.execute(
         text,
@@ -229,6 +235,7 @@ export class Cluster {
           ...(pageState !== undefined && { pageState }),
           ...(timestamp !== undefined && { timestamp }),
           retry: new retryPolicy(run) as never,
+          ...preferNode(connected, run.preferredAddress),
         },
       );
       run.end();
@@ -275,13 +282,18 @@ export class Cluster {
     const retryPolicy = createRetryPolicyClass(driver);
     const health = new NodeHealth({
       maxSilenceMs,
-      probe: async (address) => {
+      isListed: (address) => coordinators.findHost(address) !== undefined,
+      probe: (address) => {
         const host = coordinators.findHost(address);
-        if (host === undefined) throw createClosedError();
-        await client.execute('SELECT key FROM system.local', [], {
-          host: host as never,
-          readTimeout: maxSilenceMs,
-        });
+        const connection = host?.getActiveConnection?.();
+        if (connection === undefined || connection === null) return undefined;
+        return {
+          answer: client.execute('SELECT key FROM system.local', [], {
+            host: host as never,
+            readTimeout: maxSilenceMs,
+          }),
+          closeConnection: () => host?.removeFromPool?.(connection),
+        };
       },
     });
     const coordinators = createCoordinatorPolicy(driver, contactPoints, {
@@ -306,7 +318,7 @@ export class Cluster {
       retryPolicy,
       coordinators,
       health,
-      texts: new PreparedTexts(),
+      texts: new Map(),
     };
   }
 }
@@ -314,6 +326,33 @@ export class Cluster {
 async function shutDown({ client, health }: ClusterConnection): Promise<void> {
   health.close();
   await client.shutdown();
+}
+
+/** Returns the texts that statements are prepared by at a node. */
+function getTexts(
+  { texts }: ClusterConnection,
+  node: string | undefined,
+): PreparedTexts {
+  const existing = texts.get(node);
+  if (existing !== undefined) return existing;
+  const created = new PreparedTexts();
+  texts.set(node, created);
+  return created;
+}
+
+/**
+ * Returns options that let an execution, and the preparation of its text, turn
+ * to a node first.
+ */
+function preferNode(
+  { driver, coordinators }: ClusterConnection,
+  node: string | undefined,
+): DriverQueryOptions {
+  if (node === undefined) return {};
+  const profile = new driver.ExecutionProfile('', {
+    loadBalancing: coordinators.prefer(node),
+  } as never);
+  return { executionProfile: profile as never };
 }
 
 /**
@@ -355,16 +394,19 @@ function isEncodingError(error: unknown): boolean {
 }
 
 /**
- * Returns whether a node does not know a statement any more, so that its types
+ * Returns whether its node does not know a statement any more, so that its types
  * may have changed. Executes it without values: a node that knows the statement
  * rejects that, and executes nothing.
  */
 async function isStatementForgotten(
-  { client }: ClusterConnection,
-  text: string,
+  connected: ClusterConnection,
+  { text, node }: { readonly text: string; readonly node: string | undefined },
 ): Promise<boolean> {
   try {
-    await client.execute(text, [], { prepare: true });
+    await connected.client.execute(text, [], {
+      prepare: true,
+      ...preferNode(connected, node),
+    });
     return false;
   } catch (error) {
     return isUnprepared(error);

@@ -32,8 +32,13 @@ export interface CoordinatorPolicy {
    * the driver has begun.
    */
   readonly hasNode: boolean;
-  /** Returns the nodes that may take requests, in the order of preference. */
-  listNodes(): readonly DriverHost[];
+  /**
+   * Returns the nodes that may take requests, in the order of preference:
+   * `preferred` first, if it may.
+   */
+  listNodes(preferred?: string): readonly DriverHost[];
+  /** Returns a policy that selects the same nodes, but `address` first. */
+  prefer(address: string): object;
   findHost(address: string): DriverHost | undefined;
 }
 
@@ -103,10 +108,26 @@ export function createCoordinatorPolicy(
       return this.#hosts === undefined || this.listNodes().length > 0;
     }
 
-    listNodes(): readonly DriverHost[] {
-      return this.#plan().filter(
+    listNodes(preferred?: string): readonly DriverHost[] {
+      const connected = this.#plan().filter(
         (host) => host.getActiveConnection?.() !== null,
       );
+      const isFirst = ({ address }: DriverHost): boolean =>
+        address === preferred;
+      return [
+        ...connected.filter(isFirst),
+        ...connected.filter((host) => !isFirst(host)),
+      ];
+    }
+
+    prefer(address: string): object {
+      return {
+        newQueryPlan: (
+          keyspace: string,
+          options: DriverExecutionOptions | null,
+          done: PolicyCallback<Iterator<DriverHost>>,
+        ): void => this.newQueryPlan(keyspace, options, done, address),
+      };
     }
 
     findHost(address: string): DriverHost | undefined {
@@ -117,12 +138,13 @@ export function createCoordinatorPolicy(
       _keyspace: string,
       options: DriverExecutionOptions | null,
       done: PolicyCallback<Iterator<DriverHost>>,
+      preferred?: string,
     ): void {
       const execution = getExecution(options);
       // To prepare a statement, the driver does not go on to the next node if
       // one has no connection.
       const finish = (plan: readonly DriverHost[]): void => {
-        const connected = this.listNodes();
+        const connected = this.listNodes(preferred);
         const nodes = connected.length > 0 ? connected : plan;
         done(null, follow(nodes, execution));
       };
@@ -263,14 +285,16 @@ export function createRetryPolicyClass(
 
     /**
      * The connection was lost, or the node was silent or overloaded. The next
-     * node of the list is tried, if there is one.
+     * node of the list is tried once, if there is one. If that node does not
+     * know the statement, the execution continues there with another attempt.
      */
     onRequestError(
       { nbRetry }: RetryAttempt,
       _consistency: number,
       error: Error,
     ): RetryDecision {
-      if (nbRetry > 0) return { decision: RETHROW };
+      if (nbRetry > 0 || this.execution?.isRepeated === true)
+        return { decision: RETHROW };
       this.execution?.recordRepeat(error);
       return { decision: RETRY, useCurrentHost: false };
     }

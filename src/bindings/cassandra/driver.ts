@@ -16,6 +16,8 @@ export interface DriverQueryOptions {
   readonly readTimeout?: number;
   /** The node of this execution: an object of the driver. */
   readonly host?: never;
+  /** Settings of this execution, such as its policies: an object of the driver. */
+  readonly executionProfile?: never;
   /**
    * Decides which failures of this execution are retried: a policy of the
    * driver's own class.
@@ -76,6 +78,8 @@ export interface DriverHost {
   readonly address: string;
   /** Returns an open connection, or `null` if there is none. */
   getActiveConnection?(): object | null;
+  /** Closes a connection, and opens another one instead. */
+  removeFromPool?(connection: object): void;
   shutdown?(): Promise<void>;
 }
 
@@ -97,6 +101,7 @@ type AbstractClass<T> = abstract new (...args: never[]) => T;
 /** The parts of the module `cassandra-driver` that the binding needs. */
 export interface CassandraDriver {
   readonly Client: new (options: never) => DriverClient;
+  readonly ExecutionProfile: new (name: string, options: never) => object;
   readonly policies: {
     readonly loadBalancing: {
       readonly LoadBalancingPolicy: AbstractClass<object>;

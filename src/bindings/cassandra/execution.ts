@@ -2,7 +2,7 @@
  * One execution of a statement: the node that has it, and the attempts that
  * failed.
  */
-import type { NodeHealth } from './node-health.ts';
+import { isAnswer, type NodeHealth } from './node-health.ts';
 
 export class Execution {
   readonly isWrite: boolean;
@@ -11,6 +11,9 @@ export class Execution {
   readonly #handleSend: () => boolean;
   #health: NodeHealth | undefined;
   #address: string | undefined;
+  #lastAddress: string | undefined;
+  #preferredAddress: string | undefined;
+  #isRepeated = false;
 
   /**
    * `handleSend` is called just before the statement is sent. If it returns
@@ -27,6 +30,21 @@ export class Execution {
     this.#handleSend = handleSend;
   }
 
+  /** The last node that the driver has turned to, even after the attempt. */
+  get lastAddress(): string | undefined {
+    return this.#lastAddress;
+  }
+
+  /** The node that the next attempt turns to first, if it is connected. */
+  get preferredAddress(): string | undefined {
+    return this.#preferredAddress;
+  }
+
+  /** Whether an attempt was repeated over the present connection. */
+  get isRepeated(): boolean {
+    return this.#isRepeated;
+  }
+
   canSend(): boolean {
     return this.#handleSend();
   }
@@ -34,18 +52,29 @@ export class Execution {
   /** Notes that an attempt begins, over a connection with this health. */
   begin(health: NodeHealth): void {
     this.#leave(false);
+    if (this.#health !== health) {
+      this.#preferredAddress = undefined;
+      this.#isRepeated = false;
+    }
     this.#health = health;
+  }
+
+  /** Lets the next attempt turn to the last node first. */
+  stay(): void {
+    this.#preferredAddress = this.#lastAddress;
   }
 
   /** Notes that the driver turns to a node. */
   moveTo(address: string): void {
     this.#leave(false);
     this.#address = address;
+    this.#lastAddress = address;
     this.#health?.recordSent(address);
   }
 
   /** Notes that an attempt has failed and is repeated. */
   recordRepeat(error: unknown): void {
+    this.#isRepeated = true;
     if (this.isWrite && error instanceof Error) this.earlierErrors.push(error);
     this.#leave(isAnswer(error));
   }
@@ -60,12 +89,4 @@ export class Execution {
     this.#health?.recordEnded(this.#address, isAnswered);
     this.#address = undefined;
   }
-}
-
-/** Returns whether an error is one that the node has sent. */
-function isAnswer(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    typeof (error as { readonly code?: unknown }).code === 'number'
-  );
 }

@@ -4,15 +4,26 @@
  * The driver learns from a socket that a node is gone. A frozen node, or a
  * network that drops packets, closes no socket. Then each request would wait
  * for its whole timeout. So a node that answers none of its requests is probed,
- * and other nodes are preferred until it answers anything. A probe that fails
- * lets the driver give up the connection. One slow statement makes no node
- * silent, because the probe is answered meanwhile.
+ * and other nodes are preferred until it answers anything. The connection of a
+ * silent node is closed, because a new one may work. Slow statements make no
+ * node silent, because the probe is answered meanwhile.
  */
 export interface NodeHealthOptions {
   /** The longest accepted silence of a node with pending requests. */
   readonly maxSilenceMs: number;
+  /** Returns whether requests may still be sent to the node. */
+  readonly isListed: (address: string) => boolean;
+  /**
+   * Sends a request to the node. Returns `undefined` if it has no connection.
+   */
+  readonly probe: (address: string) => Probe | undefined;
+}
+
+export interface Probe {
   /** Resolves when the node has answered, and rejects if it has not. */
-  readonly probe: (address: string) => Promise<void>;
+  readonly answer: Promise<unknown>;
+  /** Closes the connection that the request was sent over. */
+  closeConnection(): void;
 }
 
 interface NodeState {
@@ -87,7 +98,11 @@ export class NodeHealth {
     this.#lastCheckMs = nowMs;
     let isWaiting = false;
     for (const [address, state] of this.#nodes) {
-      if (state.pendingCount <= 0 && !state.isSilent) continue;
+      const isProbed = state.isSilent && this.#options.isListed(address);
+      if (state.pendingCount <= 0 && !isProbed) {
+        this.#nodes.delete(address);
+        continue;
+      }
       isWaiting = true;
       if (hasStalled) state.waitingSinceMs = nowMs;
       const silentMs = nowMs - state.waitingSinceMs;
@@ -101,13 +116,25 @@ export class NodeHealth {
   }
 
   async #probe(address: string, state: NodeState): Promise<void> {
+    const probe = this.#options.probe(address);
+    if (probe === undefined) return;
     try {
-      await this.#options.probe(address);
+      await probe.answer;
       recordAnswer(state);
-    } catch {
+    } catch (error) {
       // The next check probes again.
+      if (isAnswer(error)) recordAnswer(state);
+      else if (this.isSilent(address)) probe.closeConnection();
     }
   }
+}
+
+/** Returns whether an error is one that the node has sent. */
+export function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    typeof (error as { readonly code?: unknown }).code === 'number'
+  );
 }
 
 function recordAnswer(state: NodeState): void {

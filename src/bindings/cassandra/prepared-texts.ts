@@ -12,7 +12,8 @@
  * So each text carries a mark that no other preparation has, and a text is
  * prepared once. If a node knows the text, it has prepared it for this process,
  * and nothing in it has changed since. Otherwise the node answers that it does
- * not know the statement, and a new text is prepared, with the new types.
+ * not know the statement, and a new text is prepared, with the new types. Each
+ * node has texts of its own, because a text is known where it was prepared.
  */
 import { randomUUID } from 'node:crypto';
 

@@ -11,13 +11,16 @@ const A = '10.0.0.1:9042';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
-function open(probe: (address: string) => Promise<void> = () => Promise.reject(new Error('no answer'))) {
+function open(probe: () => Promise<void> = () => Promise.reject(new Error('no answer'))) {
   const probed: string[] = [];
+  const closed: string[] = [];
+  const unlisted = new Set<string>();
   const health = new NodeHealth({
     maxSilenceMs: 1_000,
+    isListed: (address) => !unlisted.has(address),
     probe: (address) => {
       probed.push(address);
-      return probe(address);
+      return { answer: probe(), closeConnection: () => closed.push(address) };
     },
   });
   const begin = (): Execution => {
@@ -25,7 +28,7 @@ function open(probe: (address: string) => Promise<void> = () => Promise.reject(n
     execution.begin(health);
     return execution;
   };
-  return { health, probed, begin };
+  return { health, probed, closed, unlisted, begin };
 }
 
 /** Lets time pass in steps, as the event loop does. */
@@ -36,25 +39,46 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-test('a node that answers neither its request nor a probe → silent, until it answers anything', async () => {
-  const { health, probed, begin } = open();
+test('a node that answers neither its request nor a probe → silent and without its connection, until it answers anything', async () => {
+  const { health, probed, closed, begin } = open();
   const execution = begin();
   execution.moveTo(A);
   await pass(400);
   expect([probed, health.isSilent(A)]).toEqual([[], false]);
-  await pass(700);
-  expect(probed.length).toBeGreaterThan(0);
+  await pass(400);
+  expect([probed.length > 0, closed]).toEqual([true, []]);
+  await pass(300);
+  expect(closed.length).toBeGreaterThan(0);
   expect(health.isSilent(A)).toBe(true);
   execution.end();
   expect(health.isSilent(A)).toBe(false);
 });
 
-test('a slow statement, and the probe is answered → not silent', async () => {
-  const { health, probed, begin } = open(() => Promise.resolve());
-  begin().moveTo(A);
+test.each([
+  ['rows', () => Promise.resolve()],
+  ['an error of the node', () => Promise.reject(Object.assign(new Error('overloaded'), { code: 0x1001 }))],
+])('slow statements, and the probe is answered by %s → not silent, and the connection stays', async (_, probe) => {
+  const { health, probed, closed, begin } = open(probe);
+  for (let n = 0; n < 5; n += 1) begin().moveTo(A);
   await pass(5_000);
   expect(health.isSilent(A)).toBe(false);
   expect(probed.length).toBeGreaterThan(1);
+  expect(closed).toEqual([]);
+});
+
+test('a silent node leaves the list → not probed any more, and the checks end', async () => {
+  const { health, probed, unlisted, begin } = open();
+  const execution = begin();
+  execution.moveTo(A);
+  await pass(1_100);
+  execution.end(new Error('timed out'));
+  expect(health.isSilent(A)).toBe(true);
+  unlisted.add(A);
+  await pass(500);
+  const count = probed.length;
+  await pass(2_000);
+  expect([probed.length, vi.getTimerCount()]).toEqual([count, 0]);
+  expect(health.isSilent(A)).toBe(false);
 });
 
 test('an error of the node is an answer, a lost connection is none', async () => {
