@@ -18,7 +18,7 @@ const answerRow: Answer = ({ stream }, peer) => peer.rows(stream, ['x']);
 const reportOverload: Answer = ({ stream }, peer) => peer.error(stream, OVERLOADED);
 const keepSilent: Answer = () => {};
 
-/** Rows of one type of column each, all in one row. */
+/** The body of a result with one row. */
 function createRow(columns: readonly (readonly [name: string, code: number, value: Buffer])[]): Buffer {
   return bodies.rowsBody({
     columns: columns.map(([name, code]) => ({ name, type: { code, type: null } as never })),
@@ -26,7 +26,7 @@ function createRow(columns: readonly (readonly [name: string, code: number, valu
   });
 }
 
-/** A node of a cluster of two, as the driver looks at it. */
+/** A node of a cluster of two. It knows only the statements that it has prepared. */
 class TestNode {
   readonly address: string;
   readonly scripted: ScriptedNode;
@@ -59,17 +59,24 @@ class TestNode {
     ]);
   }
 
+  /** Answers a request, or returns `false` if any node would answer it the same. */
   #answerRequest({ opcode, stream, body }: Request, peer: Peer): boolean {
     const cql = body.toString('utf8', 4);
-    if (opcode === REGISTER) peer.reply(stream, OPCODE.ready);
-    else if (opcode === OPCODE.query && !cql.startsWith('USE'))
-      peer.reply(stream, OPCODE.result, this.#describe(cql.includes('peers') ? 3 - this.#number : this.#number));
+    if (opcode === REGISTER) {
+      peer.reply(stream, OPCODE.ready);
+      return true;
+    }
+    if (opcode === OPCODE.query && !cql.startsWith('USE')) {
+      const described = cql.includes('peers') ? 3 - this.#number : this.#number;
+      peer.reply(stream, OPCODE.result, this.#describe(described));
+      return true;
+    }
     if (opcode === OPCODE.prepare) {
       // The id of a prepared statement is its text.
       this.known.add(cql);
       this.#record('PREPARE', cql);
     }
-    return opcode === REGISTER || (opcode === OPCODE.query && !cql.startsWith('USE'));
+    return false;
   }
 
   #execute(request: Request, peer: Peer): void {
@@ -118,7 +125,7 @@ async function open({ requestTimeoutMs = 10_000 } = {}) {
   const client = createClient(binding, { timeoutMs: 20_000 });
   opened.push(client);
   await binding.whenConnected();
-  // Once both nodes answer statements, both have connections in the driver.
+  // The second node answers only once the driver has connected to it.
   a.answer = () => reportOverload;
   await expect.poll(() => client.invokeStrong(statements.read({})).catch(() => {})).toEqual([{ v: 'x' }]);
   a.answer = () => answerRow;
