@@ -37,6 +37,7 @@ export class WriteRun implements SubmissionStatus {
   async start(): Promise<void> {
     const { plan, context, cluster, writeConsistency } = this.#options;
     context.submissionStatus = this;
+    let isSent = false;
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
@@ -45,23 +46,19 @@ export class WriteRun implements SubmissionStatus {
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
+      // With a connection, the update runs to its end, even if its caller leaves
+      // while its text is prepared.
+      this.mayHaveBeenSent = true;
       const page = await cluster.write(
         { ...plan, consistency: writeConsistency },
-        () => {
-          if (this.#hasEnded || context.signal.aborted) return false;
-          this.mayHaveBeenSent = true;
-          return true;
-        },
+        () => (isSent = !this.#hasEnded),
       );
       this.#handleReply(page);
     } catch (error) {
       // If the connection or the preparation failed before the update could be
       // sent, the update was certainly not made.
       this.#fail(
-        toCorrectableError(
-          error,
-          this.mayHaveBeenSent ? plan : { ...plan, access: 'read' },
-        ),
+        toCorrectableError(error, isSent ? plan : { ...plan, access: 'read' }),
       );
     }
   }
