@@ -7,7 +7,7 @@ import { toBytes, type PostgresPosition } from './position.ts';
 export class LogBeginnings {
   readonly #byLog = new Map<string, string>();
 
-  /** Keeps the first one: a timeline begins anew at each crash of its primary. */
+  /** Keeps the first one: a timeline begins again at each crash of its primary. */
   note(position: PostgresPosition | undefined): void {
     if (position?.began === undefined) return;
     const known = this.find(position);
