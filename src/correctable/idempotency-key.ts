@@ -5,7 +5,7 @@
  * such a key, because its keys are printable. It is not U+0000, which a store
  * may refuse in a text, as PostgreSQL does.
  */
-export const OWNED = '\u0001';
+export const OWNED_PREFIX = '\u0001';
 
 /**
  * Returns the key for the store. Its owner is a part of it, so that no user gets
@@ -14,5 +14,5 @@ export const OWNED = '\u0001';
  * @param owner the encoded name of the user, without `/`
  */
 export function toOwnedKey(owner: string, key: string): string {
-  return `${OWNED}${owner}/${key}`;
+  return `${OWNED_PREFIX}${owner}/${key}`;
 }

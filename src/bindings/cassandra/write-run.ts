@@ -51,7 +51,10 @@ export class WriteRun implements SubmissionStatus {
       this.mayHaveBeenSent = true;
       const page = await cluster.write(
         { ...plan, consistency: writeConsistency },
-        () => (isSent = !this.#hasEnded),
+        () => {
+          isSent = !this.#hasEnded;
+          return isSent;
+        },
       );
       this.#handleReply(page);
     } catch (error) {

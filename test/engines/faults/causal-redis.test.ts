@@ -12,7 +12,7 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 import { SilentRoute } from '../support/silent-route.ts';
 import { causalRedis } from './columns/causal-redis.ts';
 import { DURABLE, FaultyRedis } from './support/faulty-redis.ts';
-import { describeFaults, expectRecovery } from './support/matrix.ts';
+import { describeFaults, expectRecovery, getOutcome } from './support/matrix.ts';
 
 const TIMEOUT_MS = 6_000;
 const FREEZE_MS = process.env['ENGINES_SHORT'] === '1' ? 5_000 : 30_000;
@@ -48,21 +48,6 @@ async function openOne(args: readonly string[] = []) {
   const { alarms, store } = open(sites);
   await store.invoke(put('name', 'Ada'));
   return { alarms, route, server, sites, store };
-}
-
-interface Outcome {
-  readonly code: string;
-  readonly message?: string;
-}
-
-/** How an operation ended: `done`, or its error. */
-function getOutcome(operation: PromiseLike<unknown>): Promise<Outcome> {
-  return Promise.resolve(
-    operation.then(
-      () => ({ code: 'done' }),
-      (error: Outcome) => error,
-    ),
-  );
 }
 
 /** Repeats an operation until it succeeds. */

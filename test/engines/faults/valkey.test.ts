@@ -7,7 +7,7 @@ import { get, getMany, put, remove } from '../../../src/operations/index.ts';
 import { SilentRoute } from '../support/silent-route.ts';
 import { valkey } from './columns/valkey.ts';
 import { DURABLE, FaultyRedis } from './support/faulty-redis.ts';
-import { describeFaults, expectRecovery } from './support/matrix.ts';
+import { describeFaults, expectRecovery, getOutcome } from './support/matrix.ts';
 
 const TIMEOUT_MS = 5_000;
 const FREEZE_MS = process.env['ENGINES_SHORT'] === '1' ? 5_000 : 30_000;
@@ -33,22 +33,6 @@ async function openPair(): Promise<readonly [FaultyRedis, FaultyRedis]> {
   const replica = await FaultyRedis.open();
   await replica.follow(primary);
   return [primary, replica];
-}
-
-interface Outcome {
-  readonly code: string;
-  readonly retryable?: boolean;
-  readonly message?: string;
-}
-
-/** How an operation ended: `done`, or its error. */
-function getOutcome(operation: PromiseLike<unknown>): Promise<Outcome> {
-  return Promise.resolve(
-    operation.then(
-      () => ({ code: 'done' }),
-      (error: Outcome) => error,
-    ),
-  );
 }
 
 /** Repeats an operation until it succeeds. */

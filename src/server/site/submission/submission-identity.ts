@@ -2,7 +2,7 @@
  * The identities under which a site takes updates: the one that a client
  * counts, a name of its own, or an idempotency key.
  */
-import { OWNED } from '../../../correctable/idempotency-key.ts';
+import { OWNED_PREFIX } from '../../../correctable/idempotency-key.ts';
 import { createHash } from 'node:crypto';
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -162,7 +162,9 @@ function createKeyedIdentity(
  * upgrade would be executed once more.
  */
 function toStoredKey(key: string): string {
-  return key.startsWith(OWNED) ? `\0${key.slice(OWNED.length)}` : key;
+  return key.startsWith(OWNED_PREFIX)
+    ? `\0${key.slice(OWNED_PREFIX.length)}`
+    : key;
 }
 
 function hashText(text: string): number {

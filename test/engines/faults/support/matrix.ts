@@ -47,3 +47,20 @@ export async function expectRecovery<T>(timeoutMs: number, run: () => PromiseLik
     }
   }
 }
+
+/** How an operation ended. */
+export interface Outcome {
+  readonly code: string;
+  readonly retryable?: boolean;
+  readonly message?: string;
+}
+
+/** Returns how an operation ended: `done`, or its error. */
+export function getOutcome(operation: PromiseLike<unknown>): Promise<Outcome> {
+  return Promise.resolve(
+    operation.then(
+      () => ({ code: 'done' }),
+      (error: Outcome) => error,
+    ),
+  );
+}
